@@ -10,17 +10,18 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// Call is a tool or task without a result. It leaves [State.Calls] with exactly
-// one result, which goes to the history. The package documentation has its life.
+// Call is a call of a tool or task that has no result yet. When the result comes, the
+// call leaves [State.Calls] and the result enters the history; every call gets exactly
+// one result. The package documentation describes the states of a call.
 type Call struct {
 	ID        string
-	Key       string // idempotency key, if it is not the id
+	Key       string // idempotency key; empty if it is the ID
 	Name      string
 	Arguments string
-	Secrets   []string // names of arguments that the history does not keep
-	Turn      int      // the agent's turn that it belongs to
-	Long      bool     // a delegated agent, not a quick tool
-	Confirm   bool     // the user has to say yes to it first
+	Secrets   []string // names of arguments that are hidden in the history
+	Turn      int      // number of the agent's turn that made the call
+	Long      bool     // the call is for a delegated agent, not a quick tool
+	Confirm   bool     // the call runs only after the user has said yes to it
 	State     CallState
 	Origin    Origin
 	Due       Due
@@ -28,56 +29,59 @@ type Call struct {
 	Started   time.Time
 }
 
-// CallState is where a call of a tool or task stands.
+// CallState is the state of a [Call].
 type CallState string
 
 // The states of a call.
 const (
-	CallHeld    CallState = "held"    // its turn may yet be taken back: not started
+	CallHeld    CallState = "held"    // not started, because the turn that made it may still be taken back
 	CallRunning CallState = "running" // started
-	// callCancelled: called off, within the step that gives it its result.
+	// callCancelled marks a call that was cancelled. The same step ends the call, so no
+	// call has this state between two steps.
 	callCancelled CallState = "cancelled"
 )
 
-// Origin says who called a tool or task.
+// Origin says what made a call.
 type Origin uint8
 
 // The values of [Origin].
 const (
 	OriginModel   Origin = iota // a model
-	OriginFlow                  // the dialogue, which takes the result
-	OriginEarlier               // an earlier conversation, which started it: Key is the task's own
+	OriginFlow                  // a flow of the dialogue, which receives the result
+	OriginEarlier               // an earlier conversation started the task; Key is the key of the task itself
 )
 
-// Due says who waits for the result of a call.
+// Due says what happens with the result of a call.
 type Due uint8
 
 // The values of [Due].
 const (
-	DueReply   Due = iota // the reply that called it
-	DueHistory            // nobody: the reply went on, or ended, without it; a task's result is still told
-	DueNews               // the user: the reply was lost with the connection or to a fault, and the result is told later
+	DueReply   Due = iota // the reply that made the call waits for the result
+	DueHistory            // the reply went on, or ended, without the result; the agent still tells the result of a task
+	DueNews               // the reply was lost with the connection or to a fault; the agent tells the result later
 )
 
-// Action reports whether the dialogue made the call; its result goes there.
+// Action reports whether a flow of the dialogue made the call. The flow receives the
+// result.
 func (call *Call) Action() bool { return call.Origin == OriginFlow }
 
-// Adopted reports whether an earlier conversation has started the call.
+// Adopted reports whether an earlier conversation started the call.
 func (call *Call) Adopted() bool { return call.Origin == OriginEarlier }
 
-// Background reports whether the reply goes on, or ended, without the call.
+// Background reports whether no reply waits for the result of the call.
 func (call *Call) Background() bool { return call.Due != DueReply }
 
-// CodeForgotten is the code of a call that cannot be made again, because its secrets were
-// not kept. A flow asks for them anew.
+// CodeForgotten is the error code of a call that cannot be made again because its secret
+// arguments were not stored. The flow that made the call asks the user for them again.
 const CodeForgotten = "SECRETS_FORGOTTEN"
 
-// Forgotten reports whether secrets of the call are not known any more.
+// Forgotten reports whether the values of secret arguments are no longer known: the
+// arguments contain [dialog.Hidden] in their place.
 func (call *Call) Forgotten() bool {
 	return len(call.Secrets) > 0 && strings.Contains(call.Arguments, dialog.Hidden)
 }
 
-// shown are the arguments as the history keeps them, without the secrets.
+// shown returns the arguments as the history keeps them, with the secrets hidden.
 func (call *Call) shown() string {
 	if len(call.Secrets) == 0 {
 		return call.Arguments
@@ -93,16 +97,18 @@ func (call *Call) shown() string {
 	}
 	b, err := json.Marshal(args)
 	if err != nil {
-		panic(fmt.Sprintf("conv: what was JSON does not marshal: %v", err))
+		panic(fmt.Sprintf("conv: marshal arguments of %s: %v", call.Name, err))
 	}
 	return string(b)
 }
 
-// Calls are the calls without a result, in the order in which they were made.
+// Calls is the list of the calls that have no result yet, in the order in which they
+// were made.
 type Calls []Call
 
-// find is the index of the running call with this id, or -1. An empty id
-// means the oldest one that runs of its kind.
+// find returns the index of the running call with this id, or -1. With an empty id it
+// returns the index of the oldest running call of a delegated agent, if long is set, or
+// else of a quick tool.
 func (l Calls) find(id string, long bool) int {
 	for i := range l {
 		call := &l[i]
@@ -113,29 +119,30 @@ func (l Calls) find(id string, long bool) int {
 	return -1
 }
 
-// task is the index of the delegated call with this id that runs, or -1.
+// task returns the index of the running delegated call with this id, or -1.
 func (l Calls) task(id string) int {
 	return slices.IndexFunc(l, func(call Call) bool {
 		return call.ID == id && call.Long && call.State == CallRunning
 	})
 }
 
-// adopted reports whether one is the task of an earlier conversation with this key.
+// adopted reports whether one of the calls is the adopted task with this key.
 func (l Calls) adopted(key string) bool {
 	return slices.ContainsFunc(l, func(call Call) bool { return call.Adopted() && call.Key == key })
 }
 
-// known reports whether one has this id.
+// known reports whether one of the calls has this id.
 func (l Calls) known(id string) bool {
 	return slices.ContainsFunc(l, func(call Call) bool { return call.ID == id })
 }
 
-// action reports whether a flow has a call in the turn.
+// action reports whether a flow made one of the calls of a turn.
 func (l Calls) action(turn int) bool {
 	return slices.ContainsFunc(l, func(call Call) bool { return call.Action() && call.Turn == turn })
 }
 
-// open counts the running calls that the reply of a turn waits for.
+// open returns how many quick tools and how many delegated agents the reply of a turn
+// waits for.
 func (l Calls) open(turn int) (quick, long int) {
 	for i := range l {
 		call := &l[i]
@@ -150,7 +157,7 @@ func (l Calls) open(turn int) (quick, long int) {
 	return quick, long
 }
 
-// held reports whether the reply of a turn has calls that wait until it is let go.
+// held reports whether a turn has calls that start only when its reply is released.
 func (l Calls) held(turn int) bool {
 	for i := range l {
 		if call := &l[i]; call.State == CallHeld && call.Turn == turn {
@@ -160,7 +167,7 @@ func (l Calls) held(turn int) bool {
 	return false
 }
 
-// leave lets the calls of a turn go on without its reply.
+// leave lets the calls of a turn continue after its reply has ended.
 func (l Calls) leave(turn int) {
 	for i := range l {
 		if l[i].Turn == turn && l[i].Due == DueReply {
@@ -169,8 +176,9 @@ func (l Calls) leave(turn int) {
 	}
 }
 
-// announce has the results of a turn told later, because its reply is lost with the
-// connection or to a fault, and reports whether there are any.
+// announce marks the running calls of a turn so that their results are told later. The
+// reply that waited for them is lost with the connection or to a fault. It reports whether
+// the turn has running calls.
 func (l Calls) announce(turn int) bool {
 	running := false
 	for i := range l {
@@ -183,16 +191,16 @@ func (l Calls) announce(turn int) bool {
 	return running
 }
 
-// result is what a call came to.
+// result is the outcome of a call.
 type result struct {
 	Text   string
 	Failed bool
-	// Forgotten: the call could not be made, as its secrets were not kept.
+	// Forgotten says that the call could not be made because its secrets were not stored.
 	Forgotten bool
 }
 
-// failedResult words a failure for the mind as seed 001, section 6, does, with
-// what there is of a result.
+// failedResult returns the outcome of a call that failed, in the JSON form that seed 001,
+// section 6, gives the model. partial is the partial result, or empty.
 func failedResult(code, message, partial string) result {
 	answer := struct {
 		Error   string `json:"error"`
@@ -201,7 +209,7 @@ func failedResult(code, message, partial string) result {
 	}{"Tool failed: " + message, code, partial}
 	b, err := json.Marshal(answer)
 	if err != nil {
-		panic(fmt.Sprintf("conv: three strings do not marshal: %v", err))
+		panic(fmt.Sprintf("conv: marshal a failed result: %v", err))
 	}
 	return result{Text: string(b), Failed: true, Forgotten: code == CodeForgotten}
 }

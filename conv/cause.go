@@ -2,11 +2,11 @@ package conv
 
 import "strings"
 
-// Cause says why the phase has changed: the name of the event, of the limit that has
-// passed, or of what had its moment.
+// Cause says why the phase changed. It is the type of an event, the name of a time limit
+// that passed, or one of the machine's own reasons, such as "greeting".
 type Cause string
 
-// TimedOut reports whether a limit has passed.
+// TimedOut reports whether the cause is a time limit that passed.
 func (c Cause) TimedOut() bool {
 	switch c {
 	case causeMaxDuration, causeNoEndpoint, causeNoTranscript:
@@ -16,7 +16,7 @@ func (c Cause) TimedOut() bool {
 	}
 }
 
-// The causes that are events.
+// The causes that are types of events.
 const (
 	causeAudioReady         Cause = "audio.ready"
 	causeConnectionLost     Cause = "connection.lost"
@@ -45,7 +45,7 @@ const (
 	causeUserText           Cause = "user.text"
 )
 
-// The causes that are limits.
+// The causes that are time limits.
 const (
 	causeAdviceTimeout     Cause = "advice.timeout"
 	causeFaultTimeout      Cause = "fault.timeout"
@@ -64,16 +64,16 @@ const (
 	causeTranscriptTimeout Cause = "transcript.timeout"
 )
 
-// What has its moment, or follows from something else.
+// The machine's own reasons.
 const (
-	causeBreakerOpen      Cause = "breaker.open"      // too many faults in a short time
+	causeBreakerOpen      Cause = "breaker.open"      // too many faults came in a short time
 	causeDeadAir          Cause = "dead_air"          // nobody has spoken
 	causeGreeting         Cause = "greeting"          // the conversation has begun
 	causeInterruptCleared Cause = "interrupt.cleared" // the pause after a barge-in is over
-	causeQueued           Cause = "queued"            // what came while nobody listened
-	causeReplyStalled     Cause = "reply.stalled"     // a reply that had begun broke off
-	causeResume           Cause = "resume"            // the rest of a reply that was cut off
-	causeResumed          Cause = "resumed"           // the answer that a lost connection cut off
-	causeSpeechSustained  Cause = "speech.sustained"  // a voice went on over the agent
+	causeQueued           Cause = "queued"            // words came while the microphone was not free
+	causeReplyStalled     Cause = "reply.stalled"     // a reply stopped in the middle
+	causeResume           Cause = "resume"            // the agent says the rest of a reply that was cut off
+	causeResumed          Cause = "resumed"           // the agent answers a turn whose answer was lost
+	causeSpeechSustained  Cause = "speech.sustained"  // a voice continued over the agent's audio
 	causeTold             Cause = "told"              // the agent had something to tell
 )

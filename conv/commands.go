@@ -2,8 +2,8 @@ package conv
 
 import "github.com/hocketvoice/hocket/turn"
 
-// This file: what a person does with a button or a keyboard. Seed 000, PAT-003;
-// seed 001, section 5, client events.
+// This file handles the commands that a person gives with a button or a keyboard.
+// Sources: seed 000, PAT-003; seed 001, section 5, client events.
 
 func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	st := &c.st
@@ -11,7 +11,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	switch st.Phase {
 	case Speaking:
 		if voice && c.st.profile(&c.opts).Policy == turn.BargeInNone {
-			return // A voice does not interrupt this reply.
+			return // a voice does not interrupt this reply
 		}
 		if e.Heard > 0 {
 			c.st.notePlayout(&c.opts, e.Heard, "")
@@ -44,24 +44,24 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 		}
 	case Delegated:
 		if c.st.Audible() {
-			c.bargeIn(causeUserInterrupt) // the agent works on; user.cancel calls it off
+			c.bargeIn(causeUserInterrupt) // the delegated agent continues; user.cancel ends it
 		}
 	default:
-		// There is nothing to interrupt (GUD-004).
+		// Nothing can be interrupted in the other phases (GUD-004).
 	}
 }
 
-// callOff gives up the reply that is being made, because the person asked for that.
-// What it was telling is not told again.
+// callOff gives up the reply that is being made because the person asked for that. News
+// that the reply was to tell is dropped.
 func (c *Conversation) callOff(cause Cause) {
 	c.st.Pending.told()
 	c.takeReplyBack(cause)
-	// settle, which would answer it, runs only after the event.
+	// The unanswered turn is dropped now because settle would answer it after the event.
 	c.st.Conn.Unanswered.take()
 }
 
-// takeReplyBack gives up the reply that is being made, for what the person wants
-// now.
+// takeReplyBack gives up the reply that is being made, and the user's open turn, and
+// listens again.
 func (c *Conversation) takeReplyBack(cause Cause) {
 	st := &c.st
 	st.DeadAir.UserActive(c.st.Now)
@@ -104,13 +104,13 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 		c.st.disarm(TimerBreaker)
 		c.recoverFromFault(causeUserCancel)
 	default:
-		// There is nothing to call off.
+		// Nothing can be cancelled in the other phases.
 	}
 }
 
-// handleUserRecover goes on after an error of the machine, of the dialogue, or of both.
-// While the user speaks or waits for an answer there is nothing to recover: their words
-// decide what becomes of the dialogue's error.
+// handleUserRecover continues after an error of the machine, of the dialogue, or of both.
+// It does nothing while the user speaks or waits for an answer: what the user says then
+// decides whether the dialogue leaves its error state.
 func (c *Conversation) handleUserRecover() {
 	st := &c.st
 	failed := st.dialogueFailed(&c.opts)
@@ -118,7 +118,7 @@ func (c *Conversation) handleUserRecover() {
 	case ListeningReady:
 		if failed {
 			st.DeadAir.UserActive(st.Now)
-			st.Pending.Recover = true // settles at once
+			st.Pending.Recover = true // settle recovers in the same step
 		}
 	case Speaking:
 		if failed {
@@ -127,15 +127,16 @@ func (c *Conversation) handleUserRecover() {
 		}
 	case Faulted:
 		st.Pending.Recover = failed
-		st.disarm(TimerBreaker) // a person acts
+		st.disarm(TimerBreaker) // a person's command closes the circuit breaker
 		c.recoverFromFault(causeUserRecover)
 	default:
-		// Nothing has failed, or what goes on decides.
+		// Nothing has failed, or the turn in progress decides.
 	}
 }
 
-// handleUserText takes a typed line. It never overtakes what is being said: an
-// active reply is interrupted first, a running tool is waited for.
+// handleUserText takes a typed line. In ListeningCapturing the line ends the spoken turn
+// and becomes part of it. Otherwise the line is queued: a reply is interrupted or taken
+// back first, a running tool is waited for.
 func (c *Conversation) handleUserText(e UserText) {
 	text := squeeze(e.Text)
 	if text == "" {
@@ -146,9 +147,8 @@ func (c *Conversation) handleUserText(e UserText) {
 		c.out.emit(Reject{Code: "no_conversation"})
 		return
 	}
-	c.began = st.Now.Add(heardMargin) // typed words answer what is on the screen: no margin is needed for the ear
+	c.began = st.Now.Add(heardMargin) // typed words answer what is on the screen, so they need no margin
 	if st.Phase == ListeningCapturing {
-		// The line ends the spoken turn and is part of it.
 		if st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
@@ -165,6 +165,6 @@ func (c *Conversation) handleUserText(e UserText) {
 	case c.st.thinking():
 		c.takeReplyBack(causeUserText)
 	default:
-		// ListeningReady settles at once; the other phases when they get there.
+		// settle takes the line when the phase is ListeningReady.
 	}
 }

@@ -8,41 +8,43 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: what the user must have heard before a yes counts. A no, and anything
-// else, always counts.
+// This file decides which part of a question the user must have heard before a yes counts.
+// A no, and any other answer, always counts.
 
-// heardMargin is the least time between the end of the last value, as it is heard, and
-// the beginning of a voice that answers it. Typed words need no margin: the person
-// who types them has read the question.
+// heardMargin is the least time between the moment when the last value of a question has
+// been heard and the moment when a voice that answers it begins. Typed words need no
+// margin, because the person who types has read the question.
 const heardMargin = 100 * time.Millisecond
 
-// ReadBack is what the dialogue asks the user to confirm, and how much of it has
-// reached the ear. Its life:
+// ReadBack is the question with which the dialogue asks the user to confirm values, and how
+// much of the question the user has heard. Its states:
 //
 //	none    -> waiting   the dialogue asks for a yes or no
-//	waiting -> saying    the voice is given it, or the rest of it
-//	saying  -> waiting   it is cut off; what was heard of it stays heard
-//	saying  -> heard     its last value has been heard: from then on a yes counts
-//	any     -> waiting   the dialogue asks again, or the agent says something that is
-//	                     no answer to the user: a yes after it may be meant for that
-//	any     -> none      the dialogue does not wait for a yes any more
+//	waiting -> saying    the question, or the rest of it, is handed to the voice
+//	saying  -> waiting   the question is cut off; what was heard of it stays heard
+//	saying  -> heard     the last value has been heard: from then on a yes counts
+//	any     -> waiting   the dialogue asks again, or the agent says something that does
+//	                     not answer the user: a yes after that may be meant for it
+//	any     -> none      the dialogue no longer waits for a yes
 //
-// Its zero value is none. A dialogue that waits for a yes without a ReadBack, as one
-// from an older snapshot does, asks again before it takes a yes.
+// The zero value is the state none. A dialogue that waits for a yes without a ReadBack, for
+// example one from an older snapshot, asks again before it accepts a yes. Offsets are in
+// bytes.
 type ReadBack struct {
-	Text string `json:"text,omitempty"` // all of it
-	End  int    `json:"end,omitempty"`  // where its last value ends
-	Done int    `json:"done,omitempty"` // so much of it has been heard
-	// Turn and Part say it, or said it last; it stands at At in the text of the turn,
-	// beginning with what is at From in Text.
+	Text string `json:"text,omitempty"` // the whole question
+	End  int    `json:"end,omitempty"`  // offset in Text of the end of the last value
+	Done int    `json:"done,omitempty"` // how many bytes of Text have been heard
+	// Turn and Part are the agent's turn and the part of it that say the question, or said
+	// it last. The text of the turn contains, at the offset At, the question from the offset
+	// From of Text on.
 	Turn  int       `json:"turn,omitempty"`
 	Part  int       `json:"part,omitempty"`
 	At    int       `json:"at,omitempty"`
 	From  int       `json:"from,omitempty"`
-	Heard time.Time `json:"heard,omitzero"` // when its last value had been heard
+	Heard time.Time `json:"heard,omitzero"` // when the last value had been heard; zero: not yet
 }
 
-// open begins to wait for what is to be confirmed to be heard.
+// open starts to wait until the user has heard the question.
 func (b *ReadBack) open(c *dialog.Question) {
 	*b = ReadBack{Text: squeeze(c.Text), End: len(squeeze(c.Text))}
 	if tail := squeeze(c.Tail); tail != "" && strings.HasSuffix(b.Text, tail) {
@@ -50,8 +52,8 @@ func (b *ReadBack) open(c *dialog.Question) {
 	}
 }
 
-// said notes that a turn says a text, at a place of its own text, if that is the
-// read-back or the rest of it.
+// said notes that a turn says text at the offset at of its own text. It changes nothing
+// unless text ends with the question, or is the end of it.
 func (b *ReadBack) said(text string, turn, part, at int) {
 	switch {
 	case b.Text == "" || text == "":
@@ -60,12 +62,12 @@ func (b *ReadBack) said(text string, turn, part, at int) {
 	case strings.HasSuffix(b.Text, text):
 		b.Turn, b.Part, b.At, b.From = turn, part, at, len(b.Text)-len(text)
 	default:
-		// Something else is said.
+		// The text is not the question.
 	}
 }
 
-// hear notes that n bytes of what is said now have been heard, the last of them at
-// an instant. Where words before it have not been heard, nothing is noted.
+// hear notes that n bytes of what is said now have been heard, the last of them at the
+// given time. It does nothing if words of the question before them have not been heard.
 func (b *ReadBack) hear(n int, at time.Time) {
 	if n <= 0 || strings.TrimSpace(b.Text[min(b.Done, b.From):b.From]) != "" {
 		return
@@ -76,7 +78,8 @@ func (b *ReadBack) hear(n int, at time.Time) {
 	}
 }
 
-// rest is what is missing for a yes to count, from the beginning of its sentence.
+// rest returns the text that the user must still hear before a yes counts, from the
+// beginning of its sentence.
 func (b *ReadBack) rest() string {
 	if b.Done >= b.End {
 		return ""
@@ -91,13 +94,13 @@ func (b *ReadBack) rest() string {
 	}
 }
 
-// check finds what no read-back comes to.
+// check reports whether the offsets are within the text.
 func (b *ReadBack) check() bool {
 	n := len(b.Text)
 	return b.End >= 0 && b.End <= n && b.Done >= 0 && b.Done <= n && b.From >= 0 && b.From <= n && b.At >= 0
 }
 
-// confirms notes what an output of the dialogue asks to be confirmed.
+// confirms notes the question that an output of the dialogue asks the user to confirm.
 func (s *State) confirms(out dialog.Output) {
 	switch {
 	case out.Confirm != nil:
@@ -105,26 +108,26 @@ func (s *State) confirms(out dialog.Output) {
 	case s.Dialogue.Confirmation == nil:
 		s.ReadBack = ReadBack{}
 	default:
-		// The question stays open; what was heard of it was.
+		// The question stays open, and what was heard of it stays heard.
 	}
 }
 
-// early reports whether a yes whose voice began at an instant came before the question
-// had been heard, and does not count.
+// early reports whether a yes whose voice began at the given time does not count because
+// the question had not been heard by then.
 func (s *State) early(began time.Time) bool {
 	b := &s.ReadBack
 	return s.Dialogue.Confirmation != nil && !answers(began, b.Heard)
 }
 
-// answers reports whether what began at one instant can be an answer to what was
-// heard at another.
+// answers reports whether words that began at one time can answer a question that had been
+// heard at another. A zero time means that the question has not been heard.
 func answers(began, heard time.Time) bool {
 	return !heard.IsZero() && !began.Before(heard.Add(heardMargin))
 }
 
-// answersOver reports whether words over the agent's audio answer the question that is
-// being asked: a no, or a yes that counts. They interrupt. A yes that comes too early
-// to count does not: it is a sign of listening, and the end of the question asks again.
+// answersOver reports whether words over the agent's audio answer the question that the
+// agent is asking: with a no, or with a yes that counts. Such words interrupt. A yes that
+// is too early to count does not interrupt: it shows that the user listens.
 func (s *State) answersOver(o *Options, text string, began time.Time) bool {
 	if s.Dialogue.Confirmation == nil || o.Agent == nil || s.profile(o).Policy == turn.BargeInNone {
 		return false
@@ -132,7 +135,8 @@ func (s *State) answersOver(o *Options, text string, began time.Time) bool {
 	return o.Agent.SaidNo(text) || !s.early(began) && o.Agent.SaidYes(text)
 }
 
-// message is what the user said, as the dialogue takes it.
+// message returns what the user said in the form that the dialogue takes. It marks a yes
+// that came too early.
 func (s *State) message(text string, confidence float64, began time.Time) dialog.Message {
 	m := dialog.Message{Text: text, Confidence: confidence}
 	if s.early(began) {
@@ -144,8 +148,8 @@ func (s *State) message(text string, confidence float64, began time.Time) dialog
 	return m
 }
 
-// hearReadBack notes what has been heard of the read-back by now: what the playout
-// told, or else the pacer's clock.
+// hearReadBack notes how much of the question has been heard by now. It uses the text that
+// the playout reported, or else an estimate from the time that the audio has played.
 func (s *State) hearReadBack() {
 	b, r, p := &s.ReadBack, &s.Reply, &s.Playout
 	if b.Turn == 0 || b.Turn != r.Turn || p.Turn != r.Turn || !b.Heard.IsZero() || b.At > len(r.Text) {
@@ -156,7 +160,7 @@ func (s *State) hearReadBack() {
 	full += r.Text[r.Sealed:]
 	start := len(full) - (len(r.Text) - b.At)
 	if start < 0 {
-		return // what stood before it was cut: only the end of its part tells
+		return // text before the question was cut off: only the end of the part shows what was heard
 	}
 	if told := heardPrefix(full, 0, p.Text); told != "" {
 		b.hear(len(told)-start, p.At)
@@ -166,13 +170,13 @@ func (s *State) hearReadBack() {
 	b.hear(len(heardPrefix(full, heard, ""))-start, s.Now.Add(-max(0, heard-spokenFor(start+b.End-b.From))))
 }
 
-// spokenFor is how long so much text is taken to sound.
+// spokenFor returns the estimated duration of a text when it is spoken.
 func spokenFor(bytes int) time.Duration {
 	return time.Duration(bytes) * (time.Second / heardPerSecond)
 }
 
-// partPlayed: a part of the reply has been heard to its end, however long the
-// estimate would have it last.
+// partPlayed notes that a part of the reply has been heard to its end, even if by the
+// estimate it would last longer.
 func (s *State) partPlayed(part int) {
 	b, r := &s.ReadBack, &s.Reply
 	if b.Turn == 0 || b.Turn != r.Turn || part < b.Part {
@@ -181,8 +185,8 @@ func (s *State) partPlayed(part int) {
 	b.hear(len(r.Text)-len(r.Unsaid)-b.At, s.Now)
 }
 
-// flushedReadBack corrects what was heard of a read-back that was cut off by the
-// exact measure.
+// flushedReadBack corrects how much was heard of a question that was cut off. The playout
+// has measured it.
 func (s *State) flushedReadBack(e PlayoutFlushed) {
 	b := &s.ReadBack
 	if b.Turn != e.Turn || b.Turn == s.Reply.Turn || b.From > 0 {

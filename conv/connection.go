@@ -2,44 +2,46 @@ package conv
 
 import "time"
 
-// This file: lost connections. Seed 000, REQ-009, PER-003; seed 001, 4.8 and section 6.
+// This file handles lost connections. Sources: seed 000, REQ-009, PER-003; seed 001, 4.8 and
+// section 6.
 
-// codeReconnect is the fault of a connection that could not be restored.
+// codeReconnect is the code of the fault when a connection could not be restored.
 const codeReconnect = "RECONNECT_FAILED"
 
-// Connection is the state of the leg as far as it is disturbed. A connection that may
-// come back by itself is shaky, see [State.Shaky]; the package documentation has its
-// life.
+// Connection describes disturbances of the connection to the user. A connection that may
+// come back by itself is shaky, see [State.Shaky]. The package documentation describes the
+// states of a connection.
 type Connection struct {
-	Lost     bool // it is gone, and not the session alone
-	Attempts int  // Reconnecting: attempts made to restore it
-	// Unanswered is the user's turn whose answer the loss, or a fault, cut off.
+	Lost     bool // the connection is lost, not only the session with the services
+	Attempts int  // in Reconnecting: how many attempts to reconnect have been made
+	// Unanswered is the user's turn whose answer was lost with the connection or to a fault.
 	Unanswered Unanswered
 }
 
 // Unanswered is a turn of the user that still waits for its answer.
 type Unanswered struct {
-	Turn  int // zero: none waits
-	Text  string
-	Began time.Time // when the voice of its words began
+	Turn  int       // number of the turn; zero: no turn waits
+	Text  string    // what the user said
+	Began time.Time // when the voice began that said it
 	Fate  Fate
 }
 
-// Fate says how much of a turn without an answer is known, and to whom.
+// Fate says whether the words of an unanswered turn are complete, and whether they have been
+// handled.
 type Fate string
 
 // The values of [Fate].
 const (
-	FateUnread   Fate = ""      // its words are complete, and nobody has taken them in
-	FateTaken    Fate = "taken" // the dialogue has taken them in; its answer alone was lost
-	FateCutWords Fate = "words" // the final words are missing; they may still come
-	FateCutVoice Fate = "voice" // the user was cut off while speaking: half a sentence is known
+	FateUnread   Fate = ""      // the words are complete and have not been handled
+	FateTaken    Fate = "taken" // the words have been handled; only the answer was lost
+	FateCutWords Fate = "words" // the final transcript is missing; it may still come
+	FateCutVoice Fate = "voice" // the user was cut off while speaking; only the beginning is known
 )
 
-// cut reports whether nobody knows what the user said: they are asked to say it again.
+// cut reports whether the words are incomplete. The user is then asked to repeat them.
 func (u *Unanswered) cut() bool { return u.Fate == FateCutWords || u.Fate == FateCutVoice }
 
-// unread is the text of the turn if nobody has taken it in and it is complete.
+// unread returns the text of the turn if it is complete and has not been handled.
 func (u *Unanswered) unread() string {
 	if u.Turn == 0 || u.Fate != FateUnread {
 		return ""
@@ -47,7 +49,7 @@ func (u *Unanswered) unread() string {
 	return u.Text
 }
 
-// completed takes the final words of a turn that was cut off without them.
+// completed sets the text of the turn when its final transcript has come.
 func (u *Unanswered) completed(text string) {
 	u.Text = text
 	if u.Fate == FateCutWords {
@@ -55,19 +57,20 @@ func (u *Unanswered) completed(text string) {
 	}
 }
 
-// take removes the turn: it is answered now, or nobody wants its answer any more.
+// take removes the turn and returns it: it is answered now, or its answer is no longer
+// wanted.
 func (u *Unanswered) take() Unanswered {
 	taken := *u
 	*u = Unanswered{}
 	return taken
 }
 
-// Shaky reports whether the connection is lost and may come back by itself: until
-// the grace for that is over.
+// Shaky reports whether the connection is disturbed and may still come back by itself:
+// [Limits.Grace] has not passed.
 func (s *State) Shaky() bool { return s.Timers.armed(TimerGrace) }
 
-// handleConnectionLost reconnects, after a grace if the connection may come
-// back by itself (seed 001, section 6: ICE disconnected).
+// handleConnectionLost begins to reconnect: at once, or after [Limits.Grace] if the
+// connection may come back by itself (seed 001, section 6: ICE disconnected).
 func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	st := &c.st
 	switch st.Phase {
@@ -89,11 +92,11 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	c.becomeReconnecting(causeConnectionLost)
 }
 
-// becomeReconnecting keeps the context and begins to restore connection and
+// becomeReconnecting saves the context and begins to restore the connection and the
 // session (seed 001, 4.8).
 func (c *Conversation) becomeReconnecting(cause Cause) {
 	st := &c.st
-	running := c.st.Calls.announce(c.st.Reply.Turn) // before their results, if those came in meanwhile
+	running := c.st.Calls.announce(c.st.Reply.Turn) // before dropSuspension, which may end calls
 	c.dropSuspension()
 	c.st.untold(&c.opts)
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
@@ -105,7 +108,7 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 	}
 	rest := ""
 	if !running && st.Reply.Turn != 0 && c.st.partHeard() {
-		rest = c.st.unheard() // it is said when the line is back, unless the user says something first
+		rest = c.st.unheard() // said after the connection is restored, unless the user speaks first
 	}
 	c.st.asksLater(rest)
 	c.breakOff(TurnInterrupted)
@@ -120,8 +123,8 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 	c.st.scheduleReconnect(&c.opts)
 }
 
-// breakOff ends what goes on, for a fault or a lost connection; what the user said
-// is kept.
+// breakOff ends the reply and the user's turn because of a fault or a lost connection. It
+// keeps what the user said.
 func (c *Conversation) breakOff(how TurnEventType) {
 	st := &c.st
 	c.cancelReply(how)
@@ -132,7 +135,7 @@ func (c *Conversation) breakOff(how TurnEventType) {
 	c.st.disarm(TimerGrace)
 }
 
-// scheduleReconnect arms the next attempt, if there is one.
+// scheduleReconnect arms the timer of the next attempt, if any attempt is left.
 func (s *State) scheduleReconnect(o *Options) {
 	if n := s.Conn.Attempts; n < len(o.Retry.Reconnect) {
 		s.arm(TimerReconnect, o.Retry.Reconnect[n])
@@ -155,14 +158,15 @@ func (c *Conversation) handleConnectionRestored() {
 		st.Conn.Lost = false
 		c.restored(causeConnectionRestored)
 	case st.Phase == Faulted:
-		st.Conn.Lost = false // the recovery finds it there
+		st.Conn.Lost = false // recoverFromFault need not reconnect
 	default:
-		// It was not lost.
+		// The connection was not lost.
 	}
 }
 
-// restored goes on with the conversation. Who reports a restored connection
-// has a session and a working audio path (seed 001, 4.8, steps 1 to 4).
+// restored continues the conversation. It assumes that there is a session and a working
+// audio path: the driver has restored both before it reports a restored connection (seed
+// 001, 4.8, steps 1 to 4).
 func (c *Conversation) restored(cause Cause) {
 	st := &c.st
 	if !st.Session.Alive() {
@@ -172,7 +176,7 @@ func (c *Conversation) restored(cause Cause) {
 	st.Conn.Lost, st.Conn.Attempts = false, 0
 	c.out.emit(RestoreContext{})
 	if st.BreakerOpen() {
-		// The line is back, what kept failing has not been given its rest.
+		// The connection is restored, but the circuit breaker is still open.
 		c.become(Faulted, causeBreakerOpen)
 		return
 	}
@@ -180,13 +184,13 @@ func (c *Conversation) restored(cause Cause) {
 	c.become(ListeningReady, cause)
 }
 
-// resumeUnanswered asks again for the answer that the loss cut off: the old
-// request died with its turn. Where the words were cut off, the user is asked to
-// say them again: half a sentence may mean anything.
+// resumeUnanswered asks again for the answer of the unanswered turn: its request was
+// cancelled with the reply. If the words of the turn are incomplete, the agent asks the
+// user to repeat them, because half a sentence may mean anything.
 func (c *Conversation) resumeUnanswered() {
 	u := c.st.Conn.Unanswered.take()
 	if u.cut() {
-		c.st.Pending.Apology = "" // it asks for the same
+		c.st.Pending.Apology = "" // apology.cut takes its place
 		c.say(ReplyNotice, c.phrases.Text("apology.cut"), "apology.cut", causeResumed)
 		return
 	}
@@ -205,7 +209,7 @@ func (c *Conversation) handleReconnectFailed(e ReconnectFailed) {
 		return
 	}
 	if e.Retryable && c.st.Conn.Attempts < len(c.opts.Retry.Reconnect) {
-		return // The next attempt is due already.
+		return // the timer of the next attempt is armed
 	}
 	c.fault(codeReconnect, false, causeReconnectFailed)
 }

@@ -8,60 +8,63 @@ import (
 	"time"
 )
 
-// This file: calls of a model that need a yes of the user. A flow asks about its own
-// calls itself: see [ReadBack].
+// This file decides about calls of a model that need the user's yes. A flow asks about its
+// own calls by itself: see [ReadBack].
 
-// CodeNeedsYes is the code of the result of a call that the user has not said yes
-// to: it did not run.
+// CodeNeedsYes is the error code of a call that did not run because the user has not said
+// yes to it.
 const CodeNeedsYes = "CONFIRMATION_NEEDED"
 
-// Consent is the question whether calls that the model has made may run. Its life:
+// Consent is the question whether calls that the model has made may run. A call is refused
+// at first: its result tells the model to ask the user and to call again after a yes. The
+// states of the question:
 //
-//	none  -> asked  a call is put back: its result tells the model to ask
-//	asked -> heard  the turn that asks has been heard to its end
-//	heard -> given  the user says yes and nothing else, and began to after that
+//	none  -> asked  a call is refused
+//	asked -> heard  the agent's turn that asks has been heard to its end
+//	heard -> given  the user begins to speak after that, and says yes and nothing else
 //	given -> none   each of the calls has run once, the user's next turn ends, or the
 //	                final transcript of the yes says something else
-//	any   -> asked  a call is put back; a yes to another stays given
+//	any   -> asked  a call is refused; a yes to another call stays valid
 //	any   -> open   a yes began too early, the question was cut off, or the agent
-//	                says something that does not answer the user: a yes after it is
-//	                not taken as one to this question
-//	open  -> asked  the call is put back once more
+//	                says something that does not answer the user: a yes after that
+//	                does not count for this question
+//	open  -> asked  the call is refused once more
 //	any   -> none   the user says something else
 type Consent struct {
-	Calls []Asked `json:"calls,omitempty"` // calls that were put back and have not run
-	// Turn is the turn of the agent that asks, in its text from At; UserTurn is the turn
-	// of the user that it answers. Both are 0 while nobody asks. Rest says that the
-	// question was cut off and the rest of it will be said.
+	Calls []Asked `json:"calls,omitempty"` // calls that were refused and have not run
+	// Turn is the agent's turn that asks; the question begins at the offset At of its text,
+	// in bytes. UserTurn is the user's turn that it answers. Both are 0 while no turn asks.
+	// Rest says that the question was cut off and that the agent will say the rest of it.
 	Turn     int       `json:"turn,omitempty"`
 	UserTurn int       `json:"user_turn,omitempty"`
 	At       int       `json:"at,omitempty"`
 	Rest     bool      `json:"rest,omitempty"`
-	Heard    time.Time `json:"heard,omitzero"`  // when the question had been heard
-	Early    bool      `json:"early,omitempty"` // a yes came that did not count
+	Heard    time.Time `json:"heard,omitzero"`  // when the question had been heard; zero: not yet
+	Early    bool      `json:"early,omitempty"` // the user said a yes that did not count
 }
 
-// Asked is a call that the user is asked about. Its arguments are spelled in one way,
-// so that they can be compared. Yes is the turn in which the user said yes to it.
+// Asked is a call that the user is asked about. Arguments are in a normal form, so that they
+// can be compared. Yes is the number of the turn in which the user said yes to the call, or
+// zero.
 type Asked struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Yes       int    `json:"yes,omitempty"`
 }
 
-// asked is the call as it is compared with another.
+// asked returns the call in the form in which it is compared with others.
 func (call *Call) asked() Asked {
 	return Asked{Name: call.Name, Arguments: oneSpelling(call.Arguments)}
 }
 
-// same reports whether both are the same call.
+// same reports whether both have the same name and arguments.
 func (a Asked) same(b Asked) bool { return a.Name == b.Name && a.Arguments == b.Arguments }
 
-// index is the position of the call among those that are asked about, or -1.
+// index returns the index of the call in k.Calls, or -1.
 func (k *Consent) index(call Asked) int { return slices.IndexFunc(k.Calls, call.same) }
 
-// oneSpelling is a JSON text with its keys in order and without spaces, or the text
-// where it is not JSON.
+// oneSpelling returns a JSON text with sorted keys and without white space. It returns
+// a text that is not one JSON value as it is, and {} for an empty one.
 func oneSpelling(text string) string {
 	if text == "" {
 		return "{}"
@@ -79,8 +82,8 @@ func oneSpelling(text string) string {
 	return string(b)
 }
 
-// consented reports whether a call may run, and takes the yes for it: a yes is good
-// for one run, in the reply to it.
+// consented reports whether a call may run. A yes is valid for one run, in the reply to the
+// user's turn that said yes; consented uses it up.
 func (s *State) consented(call *Call) bool {
 	k := &s.Consent
 	if !call.Confirm {
@@ -97,7 +100,8 @@ func (s *State) consented(call *Call) bool {
 	return true
 }
 
-// refuse answers a call that the user has not said yes to.
+// refuse ends a call that the user has not said yes to. Its result tells the model to ask
+// the user.
 func (c *Conversation) refuse(i int) {
 	k, r := &c.st.Consent, &c.st.Reply
 	asked := c.st.Calls[i].asked()
@@ -114,7 +118,8 @@ func (c *Conversation) refuse(i int) {
 	}
 }
 
-// answered takes what the user said in a turn as the answer to the question.
+// answered takes what the user said in a turn as the answer to the question. began is when
+// the voice of the turn began.
 func (k *Consent) answered(e *ear, number int, text string, began time.Time) {
 	calls := slices.DeleteFunc(slices.Clone(k.Calls), func(a Asked) bool { return a.Yes != 0 })
 	if len(calls) == 0 || !e.saidYes(text) {
@@ -132,7 +137,7 @@ func (k *Consent) answered(e *ear, number int, text string, began time.Time) {
 	}
 }
 
-// corrected takes back what a turn said yes to when its transcript comes and has
+// corrected takes back the yes of a turn when the final transcript of the turn says
 // something else.
 func (k *Consent) corrected(e *ear, number int, text string) {
 	given := slices.ContainsFunc(k.Calls, func(a Asked) bool { return a.Yes == number })
@@ -141,11 +146,12 @@ func (k *Consent) corrected(e *ear, number int, text string) {
 	}
 }
 
-// open notes that nobody asks any more: the calls must be put back again.
+// open notes that no turn asks the question now. The calls must be refused again before a
+// yes counts.
 func (k *Consent) open() { *k = Consent{Calls: k.Calls, Early: k.Early} }
 
-// aside notes that the agent says something that does not answer the user. A question
-// from before it is not open any more: a yes after it may be meant for what was said.
+// aside notes that the agent says something that does not answer the user. A yes after that
+// may be meant for it, so an earlier question must be asked again.
 func (s *State) aside() {
 	s.Consent.open()
 	if b := &s.ReadBack; b.Text != "" {
@@ -153,14 +159,15 @@ func (s *State) aside() {
 	}
 }
 
-// asking reports whether the reply asks for the consent.
+// asking reports whether the current reply asks the user for consent.
 func (s *State) asking() bool {
 	k, r := &s.Consent, &s.Reply
 	return len(k.Calls) > 0 && k.Heard.IsZero() && r.Turn != 0 &&
 		(r.Turn == k.Turn || r.UserTurn != 0 && r.UserTurn == k.UserTurn && r.Request != 0)
 }
 
-// consentAsked notes that the reply has been heard to its end, if it asks.
+// consentAsked notes that the question has been heard, if the reply that has been heard to
+// its end asks it.
 func (s *State) consentAsked() {
 	k, r := &s.Consent, &s.Reply
 	if !s.asking() || !r.Complete() {
@@ -175,14 +182,16 @@ func (s *State) consentAsked() {
 	}
 }
 
-// asksLater notes that the reply, which asks, is cut off and its rest said later.
+// asksLater notes that the reply is cut off and that its rest will be said later, if the
+// reply asks for consent.
 func (s *State) asksLater(rest string) {
 	if rest != "" && s.asking() {
 		s.Consent.Rest = true
 	}
 }
 
-// asksAgain notes that the reply says the rest of one that was cut off.
+// asksAgain notes that the current reply says the rest of the question that was cut off, if
+// there is one.
 func (s *State) asksAgain() {
 	if k := &s.Consent; k.Rest {
 		k.Turn, k.At, k.Rest = s.Reply.Turn, 0, false

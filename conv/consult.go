@@ -6,13 +6,14 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: what the flows ask a language model about: what the user meant, and
-// other words for what they say. They go on without it when it fails, takes too
-// long or answers nonsense; therefore there is one try, and no failure of it is one
-// of the conversation. Seed 003, NLU; ADR 0020.
+// This file holds the requests for advice that the flows make to a language model: what the
+// user meant, and other words for what the flows say. If the model fails, takes too long or
+// answers nonsense, the flows continue without advice. Therefore there is one try for each
+// request, and a failure is not a fault of the conversation. Sources: seed 003, NLU;
+// ADR 0020.
 
-// wordable reports whether a model may say it in other words: nothing of it is
-// fixed, and each value that it says can be found again.
+// wordable reports whether a model may reword a text: no line of it is fixed, and each value
+// in it can be recognized in other words.
 func (s *State) wordable(o *Options, say []dialog.Line, text string) bool {
 	for _, line := range say {
 		if line.Fixed {
@@ -22,8 +23,8 @@ func (s *State) wordable(o *Options, say []dialog.Line, text string) bool {
 	return text != "" && o.Agent.Rephrasable(text, s.Dialogue.Slots, s.Now)
 }
 
-// consult asks for advice. The phase stays Understanding: nothing of the reply is
-// there before the advice is.
+// consult asks for advice. The phase stays Understanding, because no part of the reply can
+// come before the advice.
 func (s *State) consult(out *Output, o *Options, why RequestReason, text string) {
 	r := &s.Reply
 	s.LastRequest++
@@ -32,8 +33,8 @@ func (s *State) consult(out *Output, o *Options, why RequestReason, text string)
 	out.emit(r.ask())
 }
 
-// advised takes the advice, empty for none. While the reply is held it is kept:
-// the user may go on talking, and then it is about half of what they say.
+// advised takes the advice; it is empty if the request failed. While the reply is held the
+// advice is only kept: if the user continues to speak, it covers half of what they say.
 func (c *Conversation) advised(text string, cause Cause) {
 	r := &c.st.Reply
 	c.st.disarm(TimerTry)
@@ -43,7 +44,7 @@ func (c *Conversation) advised(text string, cause Cause) {
 	}
 }
 
-// followAdvice goes on with what the flows do with the advice.
+// followAdvice gives the advice to the flows and carries out what they want.
 func (c *Conversation) followAdvice(cause Cause) {
 	r := &c.st.Reply
 	why, asked, advice := r.Why, r.Asked, r.Advice
@@ -56,7 +57,7 @@ func (c *Conversation) followAdvice(cause Cause) {
 			text = words
 			a.Reworded(d, text)
 			if b := &c.st.ReadBack; b.Text != "" && strings.HasSuffix(asked, b.Text) {
-				b.open(&dialog.Question{Text: text}) // nobody knows where its last value is
+				b.open(&dialog.Question{Text: text}) // the place of the last value is not known
 			}
 		}
 		c.sayWords(text, "", cause)
@@ -65,9 +66,9 @@ func (c *Conversation) followAdvice(cause Cause) {
 	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
 }
 
-// unadvised gives up a request for advice whose reply is taken back. The flows have
-// not understood what the user said: they understand it together with what comes
-// next, or later.
+// unadvised gives up a request for the meaning of the user's turn, because the reply is taken
+// back. The turn becomes the unanswered turn: the flows interpret it later, or together with
+// what the user says next.
 func (c *Conversation) unadvised() {
 	r := &c.st.Reply
 	if !c.st.Reply.unreadWords() {

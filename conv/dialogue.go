@@ -7,11 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: the third region, the dialogue of package dialog, and how its
-// answers become turns.
+// This file connects the machine with its third region, the dialogue of package dialog: it
+// turns the outputs of the dialogue into turns of the agent.
 
-// expect notes what the agent awaits and tells who listens, if it is something
-// else than before.
+// expect notes what the agent expects from the user, and emits [Expect] if that has changed.
 func (s *State) expect(out *Output, e dialog.Expectation) {
 	if !s.Expect.Equal(e) {
 		s.Expect, s.Expecting = e, true
@@ -19,19 +18,19 @@ func (s *State) expect(out *Output, e dialog.Expectation) {
 	}
 }
 
-// flows is the dialogue, for who changes it.
+// flows returns the dialogue for a change, and notes that it has changed.
 func (s *State) flows() *dialog.State {
 	s.changed = true
 	return &s.Dialogue
 }
 
-// greet says the first words and reports whether there are any.
+// greet says the first words of the agent and reports whether there are any.
 func (c *Conversation) greet() bool {
 	text := c.opts.Greeting
 	if c.opts.Agent != nil {
 		var out dialog.Output
 		if c.st.Expecting {
-			out = c.opts.Agent.Repeat(c.st.flows(), c.st.Now) // it was lost before it was heard
+			out = c.opts.Agent.Repeat(c.st.flows(), c.st.Now) // the greeting was lost before it was heard
 		} else {
 			out = c.opts.Agent.Start(c.st.flows(), c.st.Now)
 		}
@@ -59,14 +58,15 @@ func (s *State) dialogueFailed(o *Options) bool {
 	return o.Agent != nil && s.Dialogue.ConversationState == dialog.Error
 }
 
-// recoverDialogue takes the dialogue out of its error state.
+// recoverDialogue takes the dialogue out of its error state. It does nothing if the dialogue
+// is in another state.
 func (c *Conversation) recoverDialogue() {
 	if !c.st.dialogueFailed(&c.opts) {
 		return
 	}
 	out := c.opts.Agent.RecoverFromError(c.st.flows(), c.st.Now)
 	if !goesOn(out) && len(out.Say) == 0 {
-		c.st.expect(&c.out, out.Expect) // no flow is left to go on with
+		c.st.expect(&c.out, out.Expect) // the dialogue has nothing to say or do
 		return
 	}
 	c.st.openReply(&c.out, ReplyExplicit, 0)
@@ -74,7 +74,7 @@ func (c *Conversation) recoverDialogue() {
 	c.followDialogue(out, causeUserRecover)
 }
 
-// followDialogue carries out what the dialogue wants within the agent's turn.
+// followDialogue carries out an output of the dialogue within the agent's open turn.
 func (c *Conversation) followDialogue(out dialog.Output, cause Cause) {
 	r := &c.st.Reply
 	c.st.confirms(out)
@@ -107,23 +107,23 @@ func (c *Conversation) followDialogue(out dialog.Output, cause Cause) {
 	}
 }
 
-// goesOn reports whether an output asks for more than words.
+// goesOn reports whether an output asks for more than to say words.
 func goesOn(out dialog.Output) bool {
 	return out.Act != nil || out.Understand != nil || out.Ask || out.Handoff || out.End || out.Confirm != nil
 }
 
-// startAction runs an action of the flow as a tool: one call, one result.
+// startAction runs an action of a flow as a call of a tool or task.
 func (c *Conversation) startAction(act *dialog.ActionCall, cause Cause) {
 	r := &c.st.Reply
 	if c.st.callKnown(act.ID) {
-		// It runs once, and its result moves the flow.
+		// An action runs once. The flow continues when its result comes.
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, cause)
 		return
 	}
 	args, err := json.Marshal(act.Inputs)
 	if err != nil {
-		panic(fmt.Sprintf("conv: inputs of action %s do not marshal: %v", act.Name, err))
+		panic(fmt.Sprintf("conv: marshal the inputs of action %s: %v", act.Name, err))
 	}
 	key := act.Key
 	if key == act.ID {
@@ -138,8 +138,8 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause Cause) {
 	c.startHeldCalls(cause)
 }
 
-// actionEnded gives an action's result to the dialogue and returns what it
-// says to it.
+// actionEnded gives the result of an action to the dialogue and returns the output of the
+// dialogue.
 func (s *State) actionEnded(o *Options, call Call, r result) dialog.Output {
 	in := dialog.ActionEnded{ID: call.ID}
 	if r.Forgotten {
@@ -153,6 +153,7 @@ func (s *State) actionEnded(o *Options, call Call, r result) dialog.Output {
 	return o.Agent.Handle(s.flows(), s.Now, in)
 }
 
+// lines returns the texts of lines as one text.
 func lines(say []dialog.Line) string {
 	text := ""
 	for _, line := range say {

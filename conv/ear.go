@@ -7,43 +7,43 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// ear judges words by themselves: whether they are the agent's own, come back as an
-// echo, whether they interrupt, and whether they are a yes.
+// ear judges words without regard to the state: whether they are an echo of the agent's own
+// words, whether they interrupt, and whether they are a yes.
 type ear struct {
 	language string
 	words    *turn.Words
 	filter   turn.FilterOptions
-	agent    *dialog.Agent          // nil: there is none
-	yes      func(text string) bool // reports whether words are a yes, without an agent; made when it is first needed
+	agent    *dialog.Agent          // may be nil
+	yes      func(text string) bool // reports whether words are a yes if agent is nil; set at the first use
 }
 
-// classify judges words against what the agent is saying.
+// classify returns what the words are that are heard while the agent says saying.
 func (e *ear) classify(text, saying string) turn.Verdict {
 	return turn.Classify(text, saying, e.words, e.filter)
 }
 
-// echoed reports whether words are the agent's own, come back after the end of its
-// audio: the stretch of speech began while it played.
+// echoed reports whether words that come after the end of the agent's audio are an echo of
+// it. Only words of a stretch of speech that began while the audio played can be an echo.
 func (e *ear) echoed(s *State, text string) bool {
 	if !s.Floor.Overlap {
 		return false
 	}
 	if s.SaidCut {
-		return e.echoes(text, s.Said) // nobody knows where it was cut
+		return e.echoes(text, s.Said) // where it was cut off is not known exactly
 	}
 	return e.echoesEnd(text, s.Said)
 }
 
-// echoesEnd reports whether words repeat the last words that were said: an echo that is
-// heard after the end of the audio repeats its end. Other words of a question are taken
-// for an answer.
+// echoesEnd reports whether text repeats the last words of said. An echo that is heard after
+// the end of the audio repeats its end; words from another place, such as a value in a
+// question, are an answer.
 func (e *ear) echoesEnd(text, said string) bool {
 	return e.echoes(text, lastWords(said, len(strings.Fields(text))+1))
 }
 
-// echoes reports whether each of the words was said. While the agent speaks a share of
-// them is enough, because an echo is then only denied the floor; here its words would
-// be lost.
+// echoes reports whether every word of text occurs in said. While the agent speaks, a share of
+// the words is enough to take them for an echo, because an echo then only does not get the
+// floor; here the words would be lost.
 func (e *ear) echoes(text, said string) bool {
 	filter := e.filter
 	if filter.Echo != turn.Off {

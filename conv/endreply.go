@@ -2,10 +2,10 @@ package conv
 
 import "time"
 
-// This file: how the agent's turn ends, is taken back, or is held and let go.
-// DESIGN rule 8; seed 001, 4.4.
+// This file ends the agent's turn, takes it back, holds it and releases it. Sources: DESIGN
+// rule 8; seed 001, 4.4.
 
-// maybeEndReply ends a reply that has nothing more to say or to play.
+// maybeEndReply ends the reply if nothing of it is left to say or to play.
 func (c *Conversation) maybeEndReply(cause Cause) {
 	r := &c.st.Reply
 	if !r.over() || c.st.Playout.Playing {
@@ -16,7 +16,8 @@ func (c *Conversation) maybeEndReply(cause Cause) {
 	c.become(ListeningReady, cause)
 }
 
-// endReply gives the agent's turn its last event and its place in the history.
+// endReply ends the agent's turn: it writes the rest of the turn to the history and emits the
+// last turn event.
 func (c *Conversation) endReply(how TurnEventType) {
 	r := &c.st.Reply
 	if r.Turn == 0 {
@@ -32,7 +33,8 @@ func (c *Conversation) endReply(how TurnEventType) {
 	} else {
 		c.st.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
 		if c.st.Playout.Playing {
-			// Cut off, whatever the estimate allows: the exact measure is to come.
+			// The part is cut off even if by the estimate all of it was heard. The exact measure
+			// follows (PlayoutFlushed).
 			c.st.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
 		}
 	}
@@ -40,7 +42,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 		c.opts.Agent.Answered(c.st.flows(), c.st.Now, c.st.agentText(r.Turn))
 	}
 	if how == TurnInterrupted && !c.st.partHeard() {
-		c.st.Pending.untoldNews(c.opts.Limits.Queue) // the user goes first
+		c.st.Pending.untoldNews(c.opts.Limits.Queue) // told again after the user's turn
 	}
 	c.st.Pending.told()
 	if r.sounding() || c.st.Playout.Turn == r.Turn {
@@ -57,9 +59,8 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.st.Barge.Reset()
 }
 
-// cancelReply takes the reply back: its context is cancelled, its audio
-// dropped. Calls that were held never run; calls that run go on, and their
-// results are kept.
+// cancelReply takes the reply back: it cancels the request and the synthesis and drops the
+// audio. Calls that were held never run. Running calls continue, and their results are kept.
 func (c *Conversation) cancelReply(how TurnEventType) {
 	r := &c.st.Reply
 	if r.Turn == 0 {
@@ -82,22 +83,22 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	c.endReply(how)
 }
 
-// stopHeldClock: a held reply that is complete, or waits for its tools, waits for
-// the user alone, whose turn has bounds of its own.
+// stopHeldClock disarms the timers of a held reply that is complete or has calls to start.
+// Such a reply waits only for the user, whose turn has its own time limits.
 func (s *State) stopHeldClock() {
 	if r := &s.Reply; r.Held() && (r.Complete() || s.Calls.held(s.Reply.Turn)) {
 		s.disarm(TimerTry, TimerProcessing)
 	}
 }
 
-// releaseReply lets a held reply go on: the voice brought no words.
+// releaseReply continues a held reply, because the voice that was heard said no words.
 func (c *Conversation) releaseReply(cause Cause) {
 	r := &c.st.Reply
 	owed := r.Hold == HoldResults
 	r.Hold = HoldNone
 	c.st.Playout.resume(&c.out, c.st.Now)
 	if owed {
-		if !c.startHeldCalls(cause) { // whose results lead to the request as well
+		if !c.startHeldCalls(cause) { // the results of these calls also lead to the request
 			c.st.request(&c.out, &c.opts, RequestToolResult, "")
 		}
 		return
@@ -107,7 +108,7 @@ func (c *Conversation) releaseReply(cause Cause) {
 		c.followAdvice(cause)
 		return
 	case r.consulting():
-		return // Understanding: the advice is on its way.
+		return // the phase stays Understanding until the advice comes
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, cause)
@@ -118,7 +119,7 @@ func (c *Conversation) releaseReply(cause Cause) {
 	case r.Requested:
 		c.become(Waiting, cause)
 	default:
-		// Understanding: the request is on its way.
+		// The phase stays Understanding until the driver confirms the request.
 	}
 	c.st.Reply.speakSentences(&c.out, r.Complete())
 	c.st.Reply.close(&c.out)
@@ -128,7 +129,7 @@ func (c *Conversation) releaseReply(cause Cause) {
 	c.maybeEndReply(cause)
 }
 
-// unheard is what of the reply has not reached the ear.
+// unheard returns the text of the reply that has not been heard.
 func (s *State) unheard() string {
 	r := &s.Reply
 	heard := heardPrefix(r.Text, s.heardSoFar(), s.Playout.Text)
@@ -140,14 +141,15 @@ func (s *State) partHeard() bool {
 	return s.Playout.plays(s.Reply.Turn, s.Reply.Part)
 }
 
-// heardSoFar returns the best estimate of what has been heard of the agent's open turn.
+// heardSoFar estimates how long the user has heard the audio of the open reply. It returns 0
+// if none of it has played.
 func (s *State) heardSoFar() time.Duration {
 	p := &s.Playout
 	if p.Turn != s.Reply.Turn {
 		return 0
 	}
 	if s.Phase == Suspended {
-		return p.Heard // time stands still
+		return p.Heard // no audio plays during a suspension
 	}
 	return p.estimate(s.Now)
 }

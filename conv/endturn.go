@@ -1,7 +1,7 @@
 package conv
 
-// This file: the end of the user's turn and what follows from it. Seed 000,
-// REQ-004, AC-002, INT-005.
+// This file ends the user's turn and begins the reply to it. Source: seed 000, REQ-004, AC-002,
+// INT-005.
 
 func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	c.st.Floor.noteUtterance(e.Utterance)
@@ -9,7 +9,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	switch c.st.Phase {
 	case ListeningReady:
 		if e.Cause == EndManual {
-			// A commit without a detected voice: the recognizer may have words.
+			// No voice was detected, but the recognizer may have words.
 			c.takeFloor(causeTurnEnded)
 			c.endTurn(causeTurnEnded, false)
 		}
@@ -20,22 +20,23 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		c.st.Floor.Speaking = speaking
 	case ToolRunning, Delegated, Understanding, Generating, Waiting:
 		if c.st.Audible() || c.st.awaitingFinal() {
-			return // what is said over the agent has no end of turn; or it has ended
+			return // words over the agent's audio do not end a turn; or the turn has already ended
 		}
 		if u := &c.st.User; u.Words() != "" {
 			if u.Partial != "" && !u.Ended {
-				c.out.emit(FinalizeTranscript{Turn: u.Turn}) // who waits to be asked is asked
+				c.out.emit(FinalizeTranscript{Turn: u.Turn})
 			}
 			u.Ended = true
 		}
 		c.st.Floor.Speaking = speaking
 	default:
-		// The user has no open turn.
+		// The user has no open turn in the other phases.
 	}
 }
 
-// endTurn ends the user's turn. stillSpeaking is true only when the turn was
-// cut at its longest duration.
+// endTurn ends the user's turn. It commits the turn if its transcript is final, and else waits
+// for the final transcript. stillSpeaking is true only if the turn was cut at its maximum
+// duration.
 func (c *Conversation) endTurn(cause Cause, stillSpeaking bool) {
 	u := &c.st.User
 	u.Ended = true
@@ -56,7 +57,8 @@ func (c *Conversation) endTurn(cause Cause, stillSpeaking bool) {
 	c.st.arm(TimerFinal, wait)
 }
 
-// commit turns the user's words into a request, exactly once (AC-002, INT-005).
+// commit answers the user's turn, exactly once (AC-002, INT-005): it writes the words to the
+// history, opens the reply and asks for it.
 func (c *Conversation) commit(cause Cause) {
 	c.st.disarm(TimerFinal)
 	u := c.st.User
@@ -66,17 +68,17 @@ func (c *Conversation) commit(cause Cause) {
 		return
 	}
 	if c.st.Reply.Turn != 0 {
-		c.cancelReply(TurnInterrupted) // it was held, and words have come
+		c.cancelReply(TurnInterrupted) // a held reply is taken back when the user has said words
 	}
 	p := &c.st.Pending
 	p.Resume, p.Ending, p.Apology = "", false, ""
 	before := ""
 	if waits := &c.st.Conn.Unanswered; c.opts.Agent != nil {
-		if before = waits.unread(); before != "" { // a model reads it in the history, a dialogue does not
+		if before = waits.unread(); before != "" { // a model reads it in the history, but the dialogue does not
 			u.Began = waits.Began
 		}
 	}
-	// The history has it; it is answered with this turn.
+	// The unanswered turn is in the history and is answered together with this one.
 	c.st.Conn.Unanswered.take()
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: c.st.written(&c.opts, text)})
@@ -93,8 +95,8 @@ func (c *Conversation) commit(cause Cause) {
 	c.ask(RequestUtterance, joinWords(before, text), u.Confidence, cause)
 }
 
-// nothingSaid: the user's turn held no words. A held reply goes on; else the
-// machine listens again. A voice that said nothing in all that time is a noise.
+// nothingSaid ends a turn of the user without words. A held reply continues; otherwise the
+// machine listens again. A voice without words until then is taken for a noise.
 func (c *Conversation) nothingSaid(cause Cause) {
 	c.st.Floor.Speaking = false
 	c.st.closeUserTurn(&c.out, TurnAbandoned)
@@ -106,8 +108,8 @@ func (c *Conversation) nothingSaid(cause Cause) {
 	c.become(ListeningReady, cause)
 }
 
-// keepWords saves what the user said, and nobody has answered, from a fault or
-// a lost connection: it is answered afterwards if its words are final, or become so.
+// keepWords ends the user's turn at a fault or a lost connection and keeps its words as the
+// unanswered turn. The turn is answered afterwards if its words are final or become so.
 func (s *State) keepWords(out *Output, o *Options, e *ear) {
 	words := s.User.Words()
 	if words == "" {

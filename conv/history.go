@@ -7,7 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// addItem appends to the history within its bound; the oldest go first.
+// addItem appends an item to the history. If the history is full, the oldest item is dropped.
 func (s *State) addItem(o *Options, it Item) {
 	it.At, s.changed = s.Now, true
 	h := &s.History
@@ -19,8 +19,8 @@ func (s *State) addItem(o *Options, it Item) {
 	*h = append(*h, it)
 }
 
-// sealPart writes what the current part of the agent's turn has said to the
-// history. What was heard of it is corrected when the turn ends.
+// sealPart writes the text of the current part of the reply to the history, as far as it is
+// not there yet. When the turn ends, the item is cut to what was heard.
 func (s *State) sealPart(o *Options) {
 	r := &s.Reply
 	text := r.Text[r.Sealed:]
@@ -31,21 +31,22 @@ func (s *State) sealPart(o *Options) {
 	s.addItem(o, Item{Turn: r.Turn, Role: RoleAgent, Text: squeeze(text), Full: text, Part: r.Part})
 }
 
-// markHeard cuts the items of an agent's turn, up to a part, to what was heard.
-// text is what the playout says was heard, if it can tell.
+// markHeard cuts the items of the agent's turn with this number, up to a part, to what was
+// heard. heard is how much audio was heard; text is the text that was heard, or empty if the
+// playout did not report it. Items that were measured before do not change.
 func (s *State) markHeard(number, part int, heard time.Duration, text string) {
 	s.changed = true
 	s.eachHeard(number, part, heard, text, func(it *Item, n int) {
 		if it.Cut {
-			return // it was measured when it was cut off
+			return
 		}
 		it.Text = squeeze(it.Full[:n])
 		it.Interrupted = n < len(it.Full)
 	})
 }
 
-// shorten cuts parts of an agent's turn that were measured before to what the exact measure
-// of the whole turn leaves of them: the measure before may have been an estimate.
+// shorten cuts items of an agent's turn that were measured before, up to a part, further if
+// less of them was heard. The measure before may have been an estimate.
 func (s *State) shorten(number, part int, heard time.Duration, text string) {
 	s.eachHeard(number, part, heard, text, func(it *Item, n int) {
 		if it.Cut && n < len(it.Text) {
@@ -54,8 +55,8 @@ func (s *State) shorten(number, part int, heard time.Duration, text string) {
 	})
 }
 
-// eachHeard divides what was heard of an agent's turn among its items up to a part, and
-// calls f with each and the number of bytes of its spoken text that were heard.
+// eachHeard calls f with each item of an agent's turn up to a part and with the number of bytes
+// of its spoken text that were heard. It computes the numbers from what was heard of the turn.
 func (s *State) eachHeard(number, part int, heard time.Duration, text string, f func(it *Item, n int)) {
 	full := ""
 	s.eachPart(number, part, func(it *Item) { full += it.spoken() })
@@ -67,8 +68,8 @@ func (s *State) eachHeard(number, part int, heard time.Duration, text string, f 
 	})
 }
 
-// spoken returns the text of an item that counts when the time that was heard is
-// divided among the parts of a turn.
+// spoken returns the text of an item that the heard time of the turn covers: after a cut, only
+// the text that was heard then.
 func (it *Item) spoken() string {
 	if it.Cut {
 		return it.Text + " "
@@ -86,20 +87,21 @@ func (s *State) eachPart(number, part int, f func(*Item)) {
 	}
 }
 
-// measured notes that no more will be heard of a turn's parts up to one.
+// measured notes that no more will be heard of the items of an agent's turn up to a part.
 func (s *State) measured(number, part int) {
 	s.changed = true
 	s.eachPart(number, part, func(it *Item) { it.Cut = true })
 }
 
-// agentText is what was heard of an agent's turn.
+// agentText returns what was heard of an agent's turn.
 func (s *State) agentText(number int) string {
 	text := ""
 	s.eachPart(number, s.Reply.Part, func(it *Item) { text = joinWords(text, it.Text) })
 	return text
 }
 
-// utteranceText finds what the user said in a turn.
+// utteranceText returns what the user said in a turn, or the empty string if the history does
+// not contain it.
 func (s *State) utteranceText(number int) string {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if it := &s.History[i]; it.Turn == number && it.Role == RoleUser {
@@ -109,8 +111,8 @@ func (s *State) utteranceText(number int) string {
 	return ""
 }
 
-// written returns the words of the user as the history keeps them. Words that answer
-// a question for a secret, or that tell a secret by themselves, are hidden.
+// written returns the user's words in the form in which the history keeps them: hidden if they
+// answer a question for a secret or contain a secret.
 func (s *State) written(o *Options, text string) string {
 	if text != "" && (s.Expect.Secret || o.Agent != nil && o.Agent.TellsSecret(&s.Dialogue, s.Now, text, false)) {
 		return dialog.Hidden
@@ -118,8 +120,8 @@ func (s *State) written(o *Options, text string) string {
 	return text
 }
 
-// correctUtterance puts the final transcript of a turn that was answered without
-// it at its place in the history.
+// correctUtterance writes the final transcript of a turn that was answered without it to its
+// place in the history.
 func (s *State) correctUtterance(o *Options, number int, text string) {
 	if text == "" {
 		return

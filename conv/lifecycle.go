@@ -1,14 +1,13 @@
 package conv
 
-// This file: the beginning and the end of a conversation, and the life of the
-// session under it. Seed 000: REQ-002, REQ-003, INT-001, CON-002; seed 001:
-// section 6, session timeout.
+// This file starts and ends the conversation and its session with the services. Sources:
+// seed 000, REQ-002, REQ-003, INT-001, CON-002; seed 001, section 6, session timeout.
 
 func (c *Conversation) handleUserStart(e UserStart) {
 	switch c.st.Phase {
 	case Idle:
 		if c.st.Starting() {
-			return // A start waits already.
+			return // a start already waits for the session
 		}
 		c.st.Pending.Greeted = c.st.Pending.Greeted || e.Silent
 		if c.st.Session.Life == SessionLives {
@@ -18,17 +17,18 @@ func (c *Conversation) handleUserStart(e UserStart) {
 		c.out.emit(OpenSession{})
 		c.st.arm(TimerStart, c.opts.Limits.Start)
 	case Faulted:
-		c.st.disarm(TimerBreaker) // a person acts
+		c.st.disarm(TimerBreaker) // a person's command closes the circuit breaker
 		c.recoverFromFault(causeUserStart)
 	default:
 		c.out.emit(Reject{Code: "conversation_active"})
 	}
 }
 
-// Starting reports whether a start waits for the session.
+// Starting reports whether a [UserStart] waits for the session in [Idle].
 func (s *State) Starting() bool { return s.Phase == Idle && s.Timers.armed(TimerStart) }
 
-// becomePreparing leaves Idle or Faulted towards listening.
+// becomePreparing leaves Idle or Faulted. It opens the session and primes the audio if they
+// are not ready.
 func (c *Conversation) becomePreparing(cause Cause) {
 	st := &c.st
 	c.become(Preparing, cause)
@@ -43,7 +43,7 @@ func (c *Conversation) becomePreparing(cause Cause) {
 	c.out.emit(PrimeAudio{})
 }
 
-// maybeListen opens the microphone once session and audio are there (REQ-003).
+// maybeListen starts to listen when both session and audio are ready (REQ-003).
 func (c *Conversation) maybeListen(cause Cause) {
 	if c.st.Phase == Preparing && c.st.Session.Alive() && c.st.Session.Audio {
 		c.become(ListeningReady, cause)
@@ -52,7 +52,7 @@ func (c *Conversation) maybeListen(cause Cause) {
 
 func (c *Conversation) handleAudioReady() {
 	if c.st.Phase == Idle || c.st.Phase == Terminating {
-		return // Nobody asked for it in this conversation.
+		return // this conversation has not asked for the audio
 	}
 	c.st.Session.Audio = true
 	c.maybeListen(causeAudioReady)
@@ -61,7 +61,7 @@ func (c *Conversation) handleAudioReady() {
 func (c *Conversation) handleSessionReady(e SessionReady) {
 	st := &c.st
 	if st.Phase == Terminating {
-		return // It will be released.
+		return // the session will be released
 	}
 	if st.Phase == Suspended {
 		c.handleSessionRenewed(SessionRenewed(e))
@@ -79,7 +79,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 	case Preparing:
 		c.maybeListen(causeSessionReady)
 	case Reconnecting:
-		// The session was lost, the connection was not: nothing else is missing.
+		// If only the session was lost, the conversation can continue now.
 		if !st.Conn.Lost {
 			c.restored(causeSessionReady)
 		}
@@ -88,36 +88,38 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 			c.recoverFromFault(causeSessionReady)
 		}
 	default:
-		// A repeated or early announcement changes nothing (GUD-004).
+		// A repeated or early event changes nothing (GUD-004).
 	}
 }
 
-// handleSessionConfigured changes the rules from now on; a voice that is heard
-// over the agent already has been judged by the old ones.
+// handleSessionConfigured changes the rules from now on. A voice that is already heard over
+// the agent has been judged by the old rules.
 func (s *State) handleSessionConfigured(e SessionConfigured) {
 	if s.Phase == Idle && !s.Starting() || s.Phase == Terminating {
-		return // There is no conversation.
+		return // no conversation has begun, or it is ending
 	}
 	s.Rules = Rules(e)
 }
 
-// sessionLives starts the session's clock.
+// sessionLives notes that the session has begun and arms its timers.
 func (s *State) sessionLives(o *Options, id string) {
 	s.Session.begins(id, s.Now)
 	s.arm(TimerSession, o.Limits.Session)
 	s.arm(TimerWarning, o.Limits.Session-o.Limits.SessionWarning)
 }
 
+// sessionDies notes that the session has ended and disarms its timers.
 func (s *State) sessionDies() {
 	s.Session.ends()
 	s.disarm(TimerSession, TimerWarning)
 }
 
-// handleSessionExpiring prepares for the end of the session: from the service's
-// own warning, or 30 s before the limit (seed 001, section 6).
+// handleSessionExpiring prepares for the end of the session. It is called when the service
+// warns, or [Limits.SessionWarning] before the session reaches its limit (seed 001, section
+// 6).
 func (s *State) handleSessionExpiring(out *Output, o *Options) {
 	if s.Session.Life != SessionLives {
-		return // The warning has been given.
+		return // the end was announced before, or there is no session
 	}
 	s.Session.Life = SessionExpires
 	s.disarm(TimerWarning)
@@ -135,7 +137,7 @@ func (c *Conversation) handleSessionExpired(cause Cause) {
 	switch c.st.Phase {
 	case Idle, Terminating:
 	case Reconnecting:
-		// The attempts bring a new session.
+		// The attempts to reconnect open a new session.
 	default:
 		c.becomeReconnecting(cause)
 	}
@@ -156,14 +158,14 @@ func (c *Conversation) handleUserStop() {
 		c.st.disarm(TimerStart)
 		c.st.Rules = Rules{}
 	case Terminating:
-		// It ends already.
+		// The conversation is already ending.
 	default:
 		c.becomeTerminating(causeUserStop)
 	}
 }
 
-// handleSessionEnded: what was asked to be released is released. In any other
-// phase the far end has hung up.
+// handleSessionEnded ends the conversation: in Terminating everything has been released, in
+// any other phase the far end has hung up.
 func (c *Conversation) handleSessionEnded() {
 	c.st.sessionDies()
 	switch c.st.Phase {
@@ -175,8 +177,8 @@ func (c *Conversation) handleSessionEnded() {
 	}
 }
 
-// becomeTerminating ends everything that is open: each turn gets its last
-// event, each call its result.
+// becomeTerminating ends every open turn and every call, each with its last event or its
+// result, and asks the driver to release everything.
 func (c *Conversation) becomeTerminating(cause Cause) {
 	c.dropSuspension()
 	c.cancelReply(TurnInterrupted)
@@ -202,8 +204,8 @@ func (c *Conversation) becomeTerminating(cause Cause) {
 	c.out.emit(Release{Reason: string(cause)})
 }
 
-// becomeIdle forgets the conversation. Turn and request numbers go on, so that
-// no late result can be mistaken for a new one.
+// becomeIdle forgets the conversation. It keeps the numbers of turns, requests, calls and
+// stretches of speech, so that a late result is never taken for a new one.
 func (c *Conversation) becomeIdle(cause Cause) {
 	c.become(Idle, cause)
 	fresh := State{

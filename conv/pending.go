@@ -7,57 +7,58 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Pending is what waits for its moment: for [ListeningReady], with nobody speaking.
-// What has its moment first is the order of [waiting]; of one kind, what came first.
+// Pending is the work that waits until the phase is [ListeningReady] and nobody speaks. The
+// machine then does it in the order of [waiting], and within one kind in the order in which
+// it came.
 type Pending struct {
-	Greeted bool // the greeting was said, or its moment has passed
-	Ending  bool // the goodbye is being said; the conversation ends after it
-	Recover bool // the person asked to go on after an error of the dialogue
+	Greeted bool // the greeting was said, or is no longer wanted
+	Ending  bool // the agent says goodbye, and the conversation ends afterwards
+	Recover bool // the person asked to continue after an error of the dialogue
 
-	Texts   []string        // typed lines not yet read
+	Texts   []string        // typed lines that have not been read
 	TypedAt time.Time       // when the first of them was typed
-	Resume  string          // the rest of a reply that was cut off, not heard yet
-	Apology string          // the code of a phrase to say
-	Tell    []string        // what flows say to results that nobody waited for
-	Follow  []dialog.Output // what flows do about such results: one for each action that ran
-	News    []string        // ids of calls whose results a model is to tell
-	Settle  []Settled       // tasks whose results came, until they have been told (TasksOutlive)
+	Resume  string          // the unheard rest of a reply that was cut off
+	Apology string          // the code of the apology to say
+	Tell    []string        // what flows say about results that no reply waited for
+	Follow  []dialog.Output // what flows do about such results, one output for each action that ran
+	News    []string        // ids of calls whose results the model must tell
+	Settle  []Settled       // tasks whose results came and have not been told yet (TasksOutlive)
 
-	// Telling and Announcing are what the reply that is open tells, of Tell and of News.
-	// They go back if it is lost before it is heard.
+	// Telling and Announcing are the entries of Tell and of News that the open reply tells.
+	// They go back to Tell and News if the reply is lost before it is heard.
 	Telling    []string
 	Announcing []string
 
 	Feedback int // how many steps of feedback were given while a delegated agent works
 }
 
-// Settled is a task that has its result: see [SettleTask].
+// Settled is a task that has its result. Its fields are those of [SettleTask].
 type Settled struct {
 	ID      string `json:"id"`
 	Key     string `json:"key,omitempty"`
 	Adopted bool   `json:"adopted,omitempty"`
 }
 
-// waiting is what may wait for its moment, in the order in which it has it.
+// waiting is a kind of work that waits, in the order in which it is done.
 type waiting uint8
 
 const (
-	waitingUser     waiting = iota // a voice that is heard, or words that came while nobody listened
+	waitingUser     waiting = iota // a voice that is heard, or words that came while the microphone was not free
 	waitingText                    // a typed line
-	waitingRecovery                // the way out of an error of the dialogue
-	waitingAnswer                  // the answer to a turn, lost with the connection or to a fault
-	waitingRest                    // the rest of a reply that a voice cut off and said nothing
-	waitingApology                 // what the agent says to a question that it could not answer
-	waitingWords                   // what a flow says to a result that nobody waited for
-	waitingFlow                    // what a flow does about one
-	waitingNews                    // a result that a model is to tell
+	waitingRecovery                // the recovery from an error of the dialogue
+	waitingAnswer                  // a turn whose answer was lost with the connection or to a fault
+	waitingRest                    // the rest of a reply that was cut off
+	waitingApology                 // the apology for a question that the agent could not answer
+	waitingWords                   // what a flow says about a result that no reply waited for
+	waitingFlow                    // what a flow does about such a result
+	waitingNews                    // a result that the model must tell
 	waitingTask                    // a task whose result has been told
-	waitingEnd                     // the end of the conversation, after its goodbye
-	waitingGreeting                // the first words
+	waitingEnd                     // the end of the conversation after the goodbye
+	waitingGreeting                // the first words of the agent
 	waitingNothing
 )
 
-// next is what has its moment now.
+// next returns the kind of work to do now.
 func (s *State) next(o *Options) waiting {
 	p := &s.Pending
 	for w, waits := range [...]bool{
@@ -81,8 +82,7 @@ func (s *State) next(o *Options) waiting {
 	return waitingNothing
 }
 
-// userWaits reports whether the user spoke, or speaks, since before the
-// microphone was free.
+// userWaits reports whether the user speaks, or has said words that are not handled yet.
 func (s *State) userWaits(o *Options) bool {
 	f := &s.Floor
 	if o.Endpoint == turn.PolicyManual && !f.Pushed {
@@ -91,7 +91,7 @@ func (s *State) userWaits(o *Options) bool {
 	return f.Speaking || s.User.Words() != ""
 }
 
-// takeText takes the first typed line, and when it was typed.
+// takeText removes the first typed line and returns it with the time when it was typed.
 func (p *Pending) takeText() (text string, typed time.Time) {
 	text, typed = p.Texts[0], p.TypedAt
 	if p.Texts = append(p.Texts[:0:0], p.Texts[1:]...); len(p.Texts) == 0 {
@@ -100,21 +100,21 @@ func (p *Pending) takeText() (text string, typed time.Time) {
 	return text, typed
 }
 
-// takeRest takes the rest of a reply that was cut off.
+// takeRest removes the rest of a reply that was cut off and returns it.
 func (p *Pending) takeRest() string {
 	rest := p.Resume
 	p.Resume = ""
 	return rest
 }
 
-// takeApology takes the code of the phrase to say.
+// takeApology removes the code of the apology and returns it.
 func (p *Pending) takeApology() string {
 	code := p.Apology
 	p.Apology = ""
 	return code
 }
 
-// takeWords takes what flows have to say. It goes back if it is not heard.
+// takeWords moves Tell to Telling and returns it as one text.
 func (p *Pending) takeWords() string {
 	text := ""
 	for _, t := range p.Tell {
@@ -124,29 +124,28 @@ func (p *Pending) takeWords() string {
 	return text
 }
 
-// takeFlow takes what a flow does next.
+// takeFlow removes the first output of Follow and returns it.
 func (p *Pending) takeFlow() dialog.Output {
 	out := p.Follow[0]
 	p.Follow = append(p.Follow[:0:0], p.Follow[1:]...)
 	return out
 }
 
-// takeNews takes the results that are to be told. They go back if nothing of it is
-// heard.
+// takeNews moves News to Announcing.
 func (p *Pending) takeNews() { p.Announcing, p.News = p.News, nil }
 
-// told forgets what the reply that has ended was telling.
+// told empties Telling and Announcing: the reply that told them has ended.
 func (p *Pending) told() { p.Telling, p.Announcing = nil, nil }
 
-// untoldNews puts back the news that was being told.
+// untoldNews puts Telling and Announcing back to Tell and News.
 func (p *Pending) untoldNews(limit int) {
 	p.Tell = putBack(p.Telling, p.Tell, limit)
 	p.News = putBack(p.Announcing, p.News, limit)
 	p.Telling, p.Announcing = nil, nil
 }
 
-// enqueue adds to a list of what is to be said; when it is full the oldest goes,
-// which the history has anyway.
+// enqueue appends text to a list of what the agent must say. If the list is full, it drops the
+// oldest entry: its result is in the history anyway.
 func enqueue(o *Options, list []string, text string) []string {
 	if len(list) >= o.Limits.Queue {
 		list = append(list[:0:0], list[1:]...)
@@ -154,29 +153,29 @@ func enqueue(o *Options, list []string, text string) []string {
 	return append(list, text)
 }
 
-// putBack puts what was taken from a queue before what has come since, within
-// the queue's bound.
+// putBack returns the entries that were taken from a list, followed by those that have come
+// since. It drops the oldest entries beyond limit.
 func putBack(taken, list []string, limit int) []string {
 	all := append(append([]string(nil), taken...), list...)
 	return all[max(0, len(all)-limit):]
 }
 
-// settleLater notes a task that has its result, until what follows from it has been
+// settleLater notes a task that has its result. The task is settled when the result has been
 // told.
 func (p *Pending) settleLater(out *Output, o *Options, call Call) {
 	if !o.TasksOutlive {
 		return
 	}
 	p.Settle = append(p.Settle, Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
-	// At most a queue of results is being told and another waits: the oldest is in
-	// neither of them.
+	// At most Queue results are being told and Queue more wait. The oldest task is not
+	// among them.
 	if len(p.Settle) > 2*o.Limits.Queue+o.Limits.Calls {
 		out.emit(SettleTask(p.Settle[0]))
 		p.Settle = append(p.Settle[:0:0], p.Settle[1:]...)
 	}
 }
 
-// settleTasks says that the results that came have been told.
+// settleTasks settles all tasks: their results have been told.
 func (p *Pending) settleTasks(out *Output) {
 	for _, s := range p.Settle {
 		out.emit(SettleTask(s))
@@ -184,8 +183,8 @@ func (p *Pending) settleTasks(out *Output) {
 	p.Settle = nil
 }
 
-// queueText keeps a typed line for its moment and reports whether there is room
-// for it; one that is refused is told.
+// queueText queues a typed line and reports whether there is room for it. If there is none, it
+// rejects the line.
 func (s *State) queueText(out *Output, o *Options, text string, typed time.Time) bool {
 	p := &s.Pending
 	if len(p.Texts) >= o.Limits.Queue {

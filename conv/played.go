@@ -2,10 +2,11 @@ package conv
 
 import "time"
 
-// This file: what the playout reports. History holds what was heard (seed 001,
-// 4.4; DESIGN rule 8).
+// This file handles the reports of the playout. The history contains what was heard. Sources:
+// seed 001, 4.4; DESIGN rule 8.
 
-// stalePlayout reports whether a fact is about audio that is no longer wanted.
+// stalePlayout reports whether a report about the audio of a turn comes too late: the audio
+// was dropped, or the turn has ended.
 func (s *State) stalePlayout(number int) bool {
 	switch s.Phase {
 	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
@@ -20,13 +21,13 @@ func (s *State) stalePlayout(number int) bool {
 		return true
 	}
 	if s.Reply.consulting() && !s.Reply.Earlier {
-		return true // nothing of the reply is there
+		return true // the reply has no audio before the advice comes
 	}
 	return s.Reply.Turn == 0 && !s.replyExpected()
 }
 
-// staleFlush reports whether nobody can use the answer to a flush: nothing of its turn in
-// the history was cut off.
+// staleFlush reports whether the answer to a flush changes nothing, because no item of the
+// turn in the history was cut off.
 func (s *State) staleFlush(e PlayoutFlushed) bool {
 	for i := range s.History {
 		it := &s.History[i]
@@ -45,7 +46,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	part := e.Part
 	switch {
 	case c.st.Reply.consulting():
-		part = st.Reply.Part - 1 // what was said before the tool: nothing else is there
+		part = st.Reply.Part - 1 // only the part before the tool has audio
 	case part == 0:
 		part = st.Reply.Part
 	}
@@ -56,31 +57,31 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	st.Floor.Barged = 0
 	st.DeadAir.AgentSpoke()
 	if st.Reply.Held() {
-		return // It played for a moment before the pause took effect.
+		return // the audio began to play before the pause took effect
 	}
 	switch st.Phase {
 	case Understanding, Waiting, Generating:
 		if part < st.Reply.Part {
-			return // the announcement before a tool, late; the answer follows it
+			return // the announcement before a tool plays late; the answer follows it
 		}
 		c.st.disarm(TimerTry, TimerProcessing)
 		c.become(Speaking, c.event)
 		c.st.armStall(&c.opts)
 		if st.Floor.Speaking {
-			// A voice that is heard still is one that is heard now.
+			// The voice that is still heard is now a voice over the agent.
 			st.Floor.Overlap = true
 			c.speechOverAgent(c.event)
 		}
 	default:
-		// Speaking: known. While a tool runs the phase is the tool's.
+		// In Speaking nothing changes. While a tool runs, the phase stays that of the tool.
 	}
 }
 
-// notePlayout keeps the heard ledger's last report.
+// notePlayout notes how much of the open reply has been heard.
 func (s *State) notePlayout(o *Options, heard time.Duration, text string) {
 	p := &s.Playout
 	if p.Turn != s.Reply.Turn {
-		return // Nothing of this turn has started to play.
+		return // no audio of the reply has started to play
 	}
 	p.report(heard, text, s.Now)
 	s.hearReadBack()
@@ -91,39 +92,39 @@ func (s *State) notePlayout(o *Options, heard time.Duration, text string) {
 
 func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 	if e.Heard == 0 {
-		e.Heard = c.st.heardSoFar() // it cannot tell
+		e.Heard = c.st.heardSoFar() // the playout does not know
 	}
 	c.st.notePlayout(&c.opts, e.Heard, e.Text)
 	st := &c.st
 	p := &st.Playout
 	if !p.Playing || e.Part != 0 && e.Part < p.Part {
-		return // It had not started, or was reported before.
+		return // the part has not started, or its end was reported before
 	}
 	p.stopped()
 	c.st.partPlayed(p.Part)
 	switch {
 	case st.Phase == Speaking && p.Part == st.Reply.Part:
 		if !st.Reply.Complete() {
-			// The playout knows better than the mind that this was all.
+			// The model did not say that the reply is complete, but the playout is at its end.
 			c.out.emit(CancelTurn{Turn: st.Reply.Turn})
 		}
 		c.st.overIsOver(&c.ear)
 		c.endReply(TurnCompleted)
 		c.become(ListeningReady, causePlayoutFinished)
 	case p.Part == st.Reply.Part && st.Reply.Held() && st.Reply.Complete() && !c.st.Calls.held(c.st.Reply.Turn):
-		// The last of it played before the pause took effect: nothing is left to
-		// hold back.
+		// The reply played to its end before the pause took effect, so nothing is left to hold.
 		c.endReply(TurnCompleted)
 	default:
 		c.announcementEnded(p.Part)
 	}
 }
 
-// announcementEnded: what was said before a tool has played to its end, or what
-// of a held reply was on its way.
+// announcementEnded continues after a part has played to its end while the reply goes on: an
+// announcement before a tool, or a part of a held reply that played before the pause took
+// effect.
 func (c *Conversation) announcementEnded(part int) {
 	r := &c.st.Reply
-	// It was heard to its end, however long the estimate would have it last.
+	// The part was heard to its end, even if by the estimate it would last longer.
 	c.st.measured(r.Turn, part)
 	r.Earlier = false
 	if part == r.Part {
@@ -140,22 +141,23 @@ func (c *Conversation) announcementEnded(part int) {
 	c.maybeEndReply(c.event)
 }
 
-// holdPlayout keeps what there is of a held reply's audio from the ear.
+// holdPlayout pauses the audio of a held reply, if it has any.
 func (s *State) holdPlayout(out *Output) {
 	if r := &s.Reply; r.sounding() || s.Playout.Playing {
 		s.pausePlayout(out)
 	}
 }
 
-// pausePlayout holds the current turn's audio where it is.
+// pausePlayout pauses the audio of the reply.
 func (s *State) pausePlayout(out *Output) {
 	heard := s.heardSoFar()
 	s.Playout.of(s.Reply.Turn)
 	s.Playout.pause(out, heard, s.Now)
 }
 
-// cutAnnouncement drops what was said before the current part, and that too while a tool
-// runs behind it: the user spoke over it. An answer behind an announcement stays.
+// cutAnnouncement drops the audio of the parts before the current one, because the user spoke
+// over it. While a tool runs it also drops the current part, which announces the tool.
+// Otherwise the current part is the answer and stays.
 func (s *State) cutAnnouncement(out *Output) {
 	r, p := &s.Reply, &s.Playout
 	heard, part := s.heardSoFar(), r.Part-1
@@ -173,10 +175,10 @@ func (s *State) cutAnnouncement(out *Output) {
 		r.unvoiced()
 	}
 	if b := &s.ReadBack; part >= b.Part {
-		b.Turn = 0 // what is told of it from here on is of audio that was dropped
+		b.Turn = 0 // later reports are about audio that was dropped
 	}
 	if s.asking() {
-		s.Consent.open() // some of the question may have been dropped
+		s.Consent.open() // a part of the question may have been dropped
 	}
 	r.Earlier = false
 	s.Barge.Reset()
@@ -195,11 +197,11 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 	c.fault(code, false, causePlayoutFailed)
 }
 
-// handlePlayoutFlushed corrects the history of a turn that was cut off.
+// handlePlayoutFlushed corrects the history of a turn that was cut off to the exact measure.
 func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
 	s.flushedReadBack(e)
 	part := e.Part
-	if part == 0 { // all of the turn: the estimate may have taken its last part for heard
+	if part == 0 { // all of the turn; by the estimate the last part may have been heard
 		for i := range s.History {
 			if it := &s.History[i]; it.Turn == e.Turn && it.Role == RoleAgent {
 				part = it.Part
@@ -210,7 +212,7 @@ func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
 	var cut []*Item
 	s.eachPart(e.Turn, part, func(it *Item) {
 		if it.Cut && it.Part == part {
-			it.Cut = false // measured anew
+			it.Cut = false // so that markHeard measures it again
 			cut = append(cut, it)
 		}
 	})

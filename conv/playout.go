@@ -2,16 +2,16 @@ package conv
 
 import "time"
 
-// Playout is what is known of the agent's audio on its way to the ear. Its life is
-// written out in the package documentation.
+// Playout is what the machine knows about the agent's audio that plays or has played. The
+// package documentation describes its states.
 type Playout struct {
-	Turn    int // the turn that plays, or played last
-	Part    int // the part of it that plays, or played last; zero: none yet
-	Playing bool
-	Sound   Sound         // what is done to the audio for a voice
-	Heard   time.Duration // so much of the turn has been heard
-	At      time.Time     // when Heard was so
-	Text    string        // what was heard, if the playout tells
+	Turn    int           // number of the turn that plays, or played last
+	Part    int           // the part of the turn that plays, or played last; zero: no part has played
+	Playing bool          // the part plays now
+	Sound   Sound         // what is done to the audio because a voice is heard
+	Heard   time.Duration // how much audio of the turn had been heard at the time At
+	At      time.Time     // the time to which Heard refers
+	Text    string        // the text that was heard; empty if the playout does not report it
 }
 
 // Sound says what is done to the agent's audio while a voice is heard.
@@ -19,29 +19,28 @@ type Sound uint8
 
 // The values of [Sound].
 const (
-	SoundFull   Sound = iota
-	SoundDucked       // it is played more quietly
-	SoundPaused       // it is held where it is
+	SoundFull   Sound = iota // the audio plays at full volume
+	SoundDucked              // the volume is lowered
+	SoundPaused              // the audio is paused
 )
 
-// of makes it the playout of a turn, of which nothing has played unless it is the
-// one of before.
+// of makes p the playout of a turn. It resets p if p belongs to another turn.
 func (p *Playout) of(turn int) {
 	if p.Turn != turn {
 		*p = Playout{Turn: turn}
 	}
 }
 
-// started notes that a part plays.
+// started notes that a part has begun to play.
 func (p *Playout) started(part int, now time.Time) { p.Part, p.Playing, p.At = part, true, now }
 
-// stopped notes that nothing plays any more.
+// stopped notes that nothing plays now.
 func (p *Playout) stopped() { p.Playing, p.Sound = false, SoundFull }
 
 // plays reports whether a part of a turn has begun to play.
 func (p *Playout) plays(turn, part int) bool { return p.Turn == turn && p.Part == part && p.Part != 0 }
 
-// report keeps the last report of what has been heard.
+// report takes a report of how much has been heard by now. What was heard never gets less.
 func (p *Playout) report(heard time.Duration, text string, now time.Time) {
 	p.Heard = max(p.Heard, heard)
 	if len(text) > len(p.Text) {
@@ -50,8 +49,8 @@ func (p *Playout) report(heard time.Duration, text string, now time.Time) {
 	p.At = now
 }
 
-// estimate is the best estimate of what has been heard by now: the last report, and
-// the pacer's clock since.
+// estimate returns how much has been heard by now: the last report and, while the audio plays,
+// the time since then.
 func (p *Playout) estimate(now time.Time) time.Duration {
 	if !p.Playing || p.Sound == SoundPaused {
 		return p.Heard
@@ -59,10 +58,10 @@ func (p *Playout) estimate(now time.Time) time.Duration {
 	return p.Heard + now.Sub(p.At)
 }
 
-// measure sets what has been heard by now.
+// measure sets how much has been heard by now.
 func (p *Playout) measure(heard time.Duration, now time.Time) { p.Heard, p.At = heard, now }
 
-// duck lowers the volume for a voice.
+// duck lowers the volume, unless the audio is already ducked or paused.
 func (p *Playout) duck(out *Output) {
 	if p.Sound == SoundFull {
 		p.Sound = SoundDucked
@@ -70,7 +69,7 @@ func (p *Playout) duck(out *Output) {
 	}
 }
 
-// pause holds the audio where it is; heard is what has been heard of it.
+// pause pauses the audio, unless it is paused already. heard is how much has been heard.
 func (p *Playout) pause(out *Output, heard time.Duration, now time.Time) {
 	if p.Sound == SoundPaused {
 		return
@@ -80,7 +79,7 @@ func (p *Playout) pause(out *Output, heard time.Duration, now time.Time) {
 	out.emit(PausePlayout{Turn: p.Turn})
 }
 
-// resume takes back what was done to the audio for a voice.
+// resume ends ducking or a pause.
 func (p *Playout) resume(out *Output, now time.Time) {
 	if p.Sound == SoundFull {
 		return

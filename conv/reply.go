@@ -7,56 +7,55 @@ type ReplyKind string
 
 // The kinds of the agent's turns.
 const (
-	ReplyAnswer   ReplyKind = "answer"   // to the user's turn
-	ReplyGreeting ReplyKind = "greeting" // the first words
-	ReplyCheckIn  ReplyKind = "check_in" // after dead air
-	ReplyGoodbye  ReplyKind = "goodbye"  // the last words; the conversation ends after them
-	ReplyNews     ReplyKind = "news"     // a result that nobody waited for
-	ReplyNotice   ReplyKind = "notice"   // an apology
-	ReplyExplicit ReplyKind = "explicit" // response.create
-	ReplyResumed  ReplyKind = "resumed"  // the rest of a reply that a noise cut off
+	ReplyAnswer   ReplyKind = "answer"   // to answer the user's turn
+	ReplyGreeting ReplyKind = "greeting" // to say the first words
+	ReplyCheckIn  ReplyKind = "check_in" // to break a long silence
+	ReplyGoodbye  ReplyKind = "goodbye"  // to say the last words before the conversation ends
+	ReplyNews     ReplyKind = "news"     // to tell a result that no reply waited for
+	ReplyNotice   ReplyKind = "notice"   // to apologize for an answer that failed
+	ReplyExplicit ReplyKind = "explicit" // because a client asked for it (response.create), or to recover from an error
+	ReplyResumed  ReplyKind = "resumed"  // to say the rest of a reply that was cut off
 )
 
-// Reply is the agent's open turn. Three things are true of it at any time, each with
-// a life of its own, written out in the package documentation: how far its text is
-// ([Progress]), what the voice has of it ([Voice]), and whether it is held back
-// ([Hold]).
+// Reply is the agent's open turn. It has three independent states, which the package
+// documentation describes: how much of the text has come ([Progress]), what the synthesizer
+// has of it ([Voice]), and whether the reply is held back ([Hold]).
 type Reply struct {
-	Turn     int // zero: none is open
-	UserTurn int // the user's turn that it answers; zero: none
+	Turn     int // number of the turn; zero: no turn is open
+	UserTurn int // number of the user's turn that it answers; zero: none
 	Kind     ReplyKind
 	Started  time.Time
-	Began    time.Time // when the voice of the words that it answers began
+	Began    time.Time // when the voice began that said the words that it answers
 
-	Request   int // the request that is out; zero: the words are the engine's or the dialogue's own
-	Before    int // the request whose calls led to this one
-	Attempt   int
+	Request   int // number of the current request; zero: the words are those of the engine or the dialogue
+	Before    int // number of the request whose calls led to the current one
+	Attempt   int // number of the current try, from 1; each try is a request with a number of its own
 	Why       RequestReason
-	Asked     string // the words that go with it: the user's, or those that a model may say otherwise
-	Requested bool   // the driver has confirmed that the request is out
+	Asked     string // the text of the request: the user's words, or words to reword
+	Requested bool   // the driver has sent the request
 	Progress  Progress
-	Advice    string // what the model says to a request of the flows, once it is complete
+	Advice    string // the answer to a request for advice, while the flows do not use it yet
 
-	Part    int    // the current stretch of the turn, from 1; tools divide it
-	Seq     int    // texts handed to the voice
+	Part    int    // the current part of the turn, from 1; tools divide the turn into parts
+	Seq     int    // number of texts handed to the voice
 	Text    string // all text of the turn so far
-	Unsaid  string // the end of Text that the voice has not been given
-	Sealed  int    // bytes of Text that are in the history
-	Voice   Voice  // what the voice has of the current part
-	Earlier bool   // audio of an earlier part has not been played to its end
-	Silent  bool   // the reply is text only
+	Unsaid  string // the end of Text that has not been handed to the voice
+	Sealed  int    // how many bytes of Text are in the history
+	Voice   Voice
+	Earlier bool // audio of an earlier part has not played to its end
+	Silent  bool // the reply is text only
 	Hold    Hold
 }
 
-// Progress says how far the text of the current part of a reply is.
+// Progress says how much of the text of the current part of a reply has come.
 type Progress uint8
 
 // The values of [Progress].
 const (
-	ProgressAsking   Progress = iota // nothing has come back yet
-	ProgressRetrying                 // a try has failed; the next follows after a pause
-	ProgressArriving                 // some of it has come
-	ProgressComplete                 // no more will come
+	ProgressAsking   Progress = iota // no text has come
+	ProgressRetrying                 // a try has failed; the next one follows after a pause
+	ProgressArriving                 // some text or a call has come
+	ProgressComplete                 // no more text will come
 )
 
 // Voice says what the synthesizer has of the current part of a reply.
@@ -64,46 +63,45 @@ type Voice uint8
 
 // The values of [Voice].
 const (
-	VoiceUnused   Voice = iota // nothing, or nothing that is still to be heard
-	VoiceSpeaking              // some of it, and more may follow
-	VoiceEnded                 // all of it, and it knows that no more follows
-	VoiceOver                  // all of it, and none is left: played to its end, or dropped
+	VoiceUnused   Voice = iota // no text that is still to be heard
+	VoiceSpeaking              // some text, and more may follow
+	VoiceEnded                 // all text, and it knows that no more follows
+	VoiceOver                  // all text, and the audio was played to its end or dropped
 )
 
-// Hold says whether a reply is held back because a voice is heard: nothing of it
-// may play, and none of its calls may run.
+// Hold says whether a reply is held back because a voice is heard. No audio of a held reply
+// plays, and none of its calls starts.
 type Hold uint8
 
 // The values of [Hold].
 const (
-	HoldNone Hold = iota
-	HoldReply
-	// HoldResults: the reply is held, and the results of its tools have not been given
-	// to the model yet.
-	HoldResults
+	HoldNone    Hold = iota // the reply is not held
+	HoldReply               // the reply is held
+	HoldResults             // the reply is held, and the model has not got the results of its tools yet
 )
 
 // Held reports whether the reply is held back.
 func (r *Reply) Held() bool { return r.Hold != HoldNone }
 
-// Voiced reports whether the voice has something of the current part that has not
-// been played to its end or dropped.
+// Voiced reports whether the synthesizer has text of the current part whose audio has not been
+// played to its end or dropped.
 func (r *Reply) Voiced() bool { return r.Voice == VoiceSpeaking || r.Voice == VoiceEnded }
 
-// Complete reports whether the current part has all of its text. Advice that the flows
-// asked for does not count as text.
+// Complete reports whether all text of the current part has come. Advice to the flows does not
+// count as text.
 func (r *Reply) Complete() bool { return r.Progress == ProgressComplete && !r.consulting() }
 
-// Advised reports whether the advice that the flows asked for has come, or will not.
+// Advised reports whether a request for advice has ended, with or without advice, and the
+// flows have not used it yet.
 func (r *Reply) Advised() bool { return r.Progress == ProgressComplete && r.consulting() }
 
-// answered reports whether something came back for the request.
+// answered reports whether text or a call has come for the request.
 func (r *Reply) answered() bool { return r.Progress >= ProgressArriving }
 
-// sounding reports whether there is audio of the turn that has not been played.
+// sounding reports whether audio of the turn has not been played to its end or dropped.
 func (r *Reply) sounding() bool { return r.Voiced() || r.Earlier }
 
-// stale reports a fact of another turn, or of a request that has been
+// stale reports whether an event belongs to another turn, or to a request that has been
 // replaced.
 func (r *Reply) stale(number, request int) bool {
 	if number != 0 && number != r.Turn {
@@ -112,55 +110,54 @@ func (r *Reply) stale(number, request int) bool {
 	return request != 0 && request != r.Request
 }
 
-// consulting reports whether the request that is out is one for advice.
+// consulting reports whether the current request is for advice.
 func (r *Reply) consulting() bool {
 	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
 }
 
-// unreadWords reports whether the flows have not taken in what the user said: a model
+// unreadWords reports whether the flows have not handled the user's turn yet because a model
 // is asked what it means.
 func (r *Reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
 
-// asks begins a request. The one before it, if its calls led to this one, is
-// remembered.
+// asks begins the first try of a request.
 func (r *Reply) asks(request int, why RequestReason, text string) {
 	r.Request, r.Attempt, r.Why, r.Asked = request, 1, why, text
 	r.Requested, r.Progress, r.Advice = false, ProgressAsking, ""
 }
 
-// asksAnew begins the next attempt of the same request.
+// asksAnew begins the next try of a request, under a new number.
 func (r *Reply) asksAnew(request int) {
 	r.Request, r.Attempt = request, r.Attempt+1
 	r.Requested, r.Progress = false, ProgressAsking
 }
 
-// ask is the effect that asks for what the reply wants to know.
+// ask returns the effect for the current request, without its context.
 func (r *Reply) ask() RequestReply {
 	return RequestReply{
 		Turn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: r.Attempt, Text: r.Asked, Why: r.Why,
 	}
 }
 
-// came notes that something came back.
+// came notes that text or a call has come for the request.
 func (r *Reply) came() {
 	r.Requested = true
 	r.Progress = max(r.Progress, ProgressArriving)
 }
 
-// retries gives up what came of a try that failed.
+// retries drops the text of a try that failed.
 func (r *Reply) retries() {
 	r.Text, r.Unsaid = r.Text[:r.Sealed], ""
 	r.Progress = ProgressRetrying
 }
 
-// add takes text that is to be spoken.
+// add appends text to the reply.
 func (r *Reply) add(text string) {
 	r.Text += text
 	r.Unsaid += text
 }
 
-// voiced notes that the voice has been given something of the current part, or has
-// been heard with it.
+// voiced notes that text of the current part has been handed to the voice, or that audio of
+// the part has begun to play.
 func (r *Reply) voiced() {
 	switch r.Voice {
 	case VoiceUnused:
@@ -171,8 +168,7 @@ func (r *Reply) voiced() {
 	}
 }
 
-// unvoiced notes that what the voice had of the current part has been played to its
-// end, or dropped.
+// unvoiced notes that the audio of the current part has been played to its end, or dropped.
 func (r *Reply) unvoiced() {
 	switch r.Voice {
 	case VoiceSpeaking:
@@ -183,8 +179,8 @@ func (r *Reply) unvoiced() {
 	}
 }
 
-// closes reports whether the voice is to be told, now and only now, that the part has
-// no more text.
+// closes reports whether the voice must be told now that the part has no more text. It does so
+// once for each part.
 func (r *Reply) closes() bool {
 	if !r.Complete() || r.Held() || r.Voice != VoiceSpeaking {
 		return false
@@ -193,19 +189,19 @@ func (r *Reply) closes() bool {
 	return true
 }
 
-// nextPart begins the part of the turn after a tool.
+// nextPart begins the next part of the turn, after a tool.
 func (r *Reply) nextPart() {
 	r.Part++
 	r.Earlier = r.Earlier || r.Voiced()
 	r.Voice, r.Progress = VoiceUnused, ProgressArriving
 }
 
-// over reports whether nothing of the reply is left to be said or heard, apart from
-// what plays now.
+// over reports whether nothing of the reply is left to say or to play, as far as the reply
+// knows: the [Playout] may still play.
 func (r *Reply) over() bool { return r.Complete() && !r.Held() && !r.sounding() }
 
-// nextSentence takes the next whole sentence from what has not been said, or with all
-// set the rest of it, and reports whether there was one.
+// nextSentence removes the next whole sentence from Unsaid and returns it. If all is set and
+// no whole sentence is left, it returns the rest. ok reports whether there was any text.
 func (r *Reply) nextSentence(all bool) (text string, ok bool) {
 	n := sentenceEnd(r.Unsaid)
 	if n == 0 && all {
@@ -219,13 +215,14 @@ func (r *Reply) nextSentence(all bool) (text string, ok bool) {
 	return text, true
 }
 
-// dropUnsaid takes back what the voice was never given: it was not said.
+// dropUnsaid removes the text that was not handed to the voice from the reply.
 func (r *Reply) dropUnsaid() {
 	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
 	r.Unsaid = ""
 }
 
-// close tells the voice, once, that the part has no more text.
+// close tells the voice that the part has no more text, if that is so and has not been told
+// before.
 func (r *Reply) close(out *Output) {
 	if r := r; r.closes() {
 		out.emit(EndSpeech{Turn: r.Turn, Part: r.Part})
@@ -238,8 +235,8 @@ func (r *Reply) speak(out *Output, text, code string) {
 	out.emit(Speak{Turn: r.Turn, Part: r.Part, Seq: r.Seq, Text: text, Code: code})
 }
 
-// speakSentences hands whole sentences to the voice, or with all set the rest
-// too.
+// speakSentences hands the whole sentences of Unsaid to the voice; if all is set, also the rest
+// of Unsaid. It does nothing if the reply is held or text only.
 func (r *Reply) speakSentences(out *Output, all bool) {
 	if r.Held() || r.Silent {
 		return

@@ -2,16 +2,14 @@ package conv
 
 import "github.com/hocketvoice/hocket/port/errclass"
 
-// This file: what the agent's turn asks of the mind, and what comes back. Seed 000,
-// REQ-005, INT-005, PER-004, AC-008; seed 001, 4.3 and its classes of
-// errors.
+// This file makes the requests of the agent's turn and handles their answers. Sources: seed 000,
+// REQ-005, INT-005, PER-004, AC-008; seed 001, 4.3 and its classes of errors.
 
-// replyExpected reports whether text, calls or failures of a reply mean
-// something now.
+// replyExpected reports whether text, calls or failures of a reply are expected now.
 func (s *State) replyExpected() bool {
 	switch s.Phase {
 	case Understanding:
-		// A service that answers by itself is taken at its word: see adoptReply.
+		// A service may answer by itself before the final transcript: see adoptReply.
 		return s.Reply.Turn != 0 || s.awaitingFinal()
 	case Waiting, Generating, Speaking, ToolRunning, Delegated:
 		return s.Reply.Turn != 0
@@ -24,12 +22,12 @@ func (s *State) replyExpected() bool {
 	}
 }
 
-// staleReply reports a fact of a reply that is over, or that means nothing now.
+// staleReply reports whether an event belongs to a reply that is over, or is not expected now.
 func (s *State) staleReply(number, request int) bool {
 	return s.Reply.stale(number, request) || !s.replyExpected()
 }
 
-// openReply gives the agent's turn its number.
+// openReply begins a turn of the agent. userTurn is the user's turn that it answers, or zero.
 func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 	if kind != ReplyAnswer && kind != ReplyResumed {
 		s.aside()
@@ -43,7 +41,8 @@ func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 	})
 }
 
-// ask has the flows answer the user, or the mind where there are none.
+// ask gives what the user said to the dialogue or, if there is none, requests a reply from the
+// model.
 func (c *Conversation) ask(why RequestReason, text string, confidence float64, cause Cause) {
 	if c.opts.Agent == nil {
 		c.st.request(&c.out, &c.opts, why, text)
@@ -53,7 +52,7 @@ func (c *Conversation) ask(why RequestReason, text string, confidence float64, c
 	c.followDialogue(c.opts.Agent.Handle(c.st.flows(), c.st.Now, m), cause)
 }
 
-// request asks the mind, for the first time for this purpose.
+// request asks the model for a reply. It is the first try of a new request.
 func (s *State) request(out *Output, o *Options, why RequestReason, text string) {
 	r := &s.Reply
 	s.LastRequest++
@@ -64,8 +63,8 @@ func (s *State) request(out *Output, o *Options, why RequestReason, text string)
 	out.ask(r)
 }
 
-// adoptReply takes an answer that nobody asked for, from a service that hears
-// and answers by itself, as the reply to the user's turn.
+// adoptReply opens a reply to the user's turn if an answer comes that was not requested. A
+// service that hears and answers by itself sends such answers.
 func (c *Conversation) adoptReply() {
 	if c.st.Reply.Turn != 0 || !c.st.awaitingFinal() {
 		return
@@ -87,8 +86,8 @@ func (c *Conversation) adoptReply() {
 	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
 }
 
-// handleReplyRequested: the request is out. In ListeningReady it is an explicit
-// response.create.
+// handleReplyRequested notes that the request has been sent. In ListeningReady the event is an
+// explicit request for a reply (response.create).
 func (c *Conversation) handleReplyRequested() {
 	switch c.st.Phase {
 	case ListeningReady:
@@ -108,12 +107,12 @@ func (c *Conversation) handleReplyRequested() {
 			c.become(Waiting, causeReplyRequested)
 		}
 	default:
-		// It is known.
+		// The machine knows already that the request was sent.
 	}
 }
 
-// replyCame notes that something came back: the tries are over, stalls count
-// from now.
+// replyCame notes that text or a call has come. There are no more tries; the time until a
+// reply counts as stalled begins again.
 func (c *Conversation) replyCame() {
 	c.adoptReply()
 	c.st.Reply.came()
@@ -141,7 +140,7 @@ func (c *Conversation) handleReplyDelta(text string) {
 func (c *Conversation) handleReplyDone(e ReplyDone) {
 	r := &c.st.Reply
 	if r.Progress == ProgressComplete {
-		return // The event is repeated.
+		return // the event is repeated
 	}
 	if c.st.Reply.consulting() {
 		c.advised(e.Text, c.event)
@@ -155,12 +154,12 @@ func (c *Conversation) handleReplyDone(e ReplyDone) {
 	c.st.finishText(&c.out)
 	c.st.stopHeldClock()
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
-		return // The results are still to come.
+		return // the reply continues with the results of its calls
 	}
 	c.maybeEndReply(c.event)
 }
 
-// tryTimedOut: one try brought nothing, or the pause before the next is over.
+// tryTimedOut ends a try that took too long, or begins the next try after the pause.
 func (c *Conversation) tryTimedOut() {
 	r := &c.st.Reply
 	if r.Turn == 0 {
@@ -172,7 +171,7 @@ func (c *Conversation) tryTimedOut() {
 	}
 	if r.Progress != ProgressRetrying {
 		if !c.st.retryLater(&c.opts) {
-			c.processingTimedOut() // nobody will be asked any more
+			c.processingTimedOut() // no try is left
 			return
 		}
 		c.out.notify(LevelInfo, "reply.slow")
@@ -184,8 +183,8 @@ func (c *Conversation) tryTimedOut() {
 	c.out.ask(r)
 }
 
-// retryLater waits the back-off of the attempt that failed. It reports false
-// when the budget is spent: no retry is left, or none would begin in time.
+// retryLater begins the pause after a try that failed. It returns false if no try is left, or
+// if the next one would begin after [Limits.Processing].
 func (s *State) retryLater(o *Options) bool {
 	r := &s.Reply
 	if r.Attempt > o.Retry.Max || r.Attempt == 0 {
@@ -201,15 +200,14 @@ func (s *State) retryLater(o *Options) bool {
 	return true
 }
 
-// processingTimedOut: nothing came back in all the tries, or a reply that had
-// begun stalled.
+// processingTimedOut ends a reply for which nothing came in all tries, or which has stalled.
 func (c *Conversation) processingTimedOut() {
 	r := &c.st.Reply
 	if r.Turn == 0 {
 		return
 	}
 	if c.st.Phase == Speaking {
-		// The mind has stalled in the middle: what it has said is all.
+		// The model stopped in the middle. The reply ends with what was said.
 		c.breaksOff(causeReplyStalled)
 		return
 	}
@@ -217,13 +215,13 @@ func (c *Conversation) processingTimedOut() {
 	slow := func() {
 		c.out.notify(LevelWarning, "reply.timeout")
 		if c.opts.SpeakNotices {
-			c.st.Pending.Apology = "apology.timeout" // unless words come, where it was held
+			c.st.Pending.Apology = "apology.timeout" // commit drops it if the user says words
 		}
 	}
 	switch {
 	case r.Kind != ReplyAnswer && r.Request == 0:
-		// The engine's own words found no voice: they are dropped, nothing is at
-		// fault with the conversation.
+		// The synthesizer did not speak the engine's own words. They are dropped; this is not
+		// a fault of the conversation.
 		c.out.notify(LevelError, "voice.timeout")
 	case !r.answered():
 		slow()
@@ -245,8 +243,9 @@ func (c *Conversation) processingTimedOut() {
 	}
 }
 
-// handleReplyFailed retries within the state that failed, returns errors of
-// calls to the mind, and goes to Faulted with the rest (seed 001, 4.7).
+// handleReplyFailed tries again if the class of the error and the budget allow it, and else
+// goes to Faulted; an expired session makes it reconnect (seed 001, 4.7). A failure while the
+// reply plays ends the reply with what was said.
 func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	c.adoptReply()
 	r := &c.st.Reply
@@ -267,15 +266,15 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	default:
 	}
 	if r.Complete() {
-		return // All of it came before the failure.
+		return // the whole text came before the failure
 	}
 	if c.st.Phase == Speaking {
-		// What has been said cannot be taken back and is not said twice.
+		// The user has heard the beginning, so another try would repeat it.
 		c.breaksOff(causeReplyFailed)
 		return
 	}
 	if c.st.Phase == ToolRunning || c.st.Phase == Delegated {
-		c.st.finishText(&c.out) // the results will ask again
+		c.st.finishText(&c.out) // the results of the calls lead to another request
 		return
 	}
 	retryable := class.Retries != 0 || class.Action == errclass.Return
@@ -298,8 +297,8 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 	c.fault(e.Code, false, causeReplyFailed)
 }
 
-// breaksOff ends a reply whose mind has failed while it is spoken: what has been said
-// is all, and the person is told that it was not.
+// breaksOff ends a reply whose request has failed while it is spoken. It tells the person that
+// the reply is incomplete.
 func (c *Conversation) breaksOff(cause Cause) {
 	c.out.notify(LevelWarning, "reply.incomplete")
 	if c.opts.SpeakNotices {
@@ -309,7 +308,7 @@ func (c *Conversation) breaksOff(cause Cause) {
 	c.maybeEndReply(cause)
 }
 
-// armStall bounds how long a reply that is being spoken waits for its next text.
+// armStall limits how long a reply that plays waits for more text.
 func (s *State) armStall(o *Options) {
 	if !s.Reply.Complete() {
 		s.arm(TimerProcessing, o.Limits.Processing)

@@ -2,29 +2,29 @@ package conv
 
 import "time"
 
-// Session is the session with the services. The package documentation has its life.
+// Session is the session with the services. The package documentation describes its states.
 type Session struct {
-	ID      string
+	ID      string // the service's id for the session; may be empty
 	Life    SessionLife
-	Audio   bool // microphone and playout are primed
+	Audio   bool // microphone and playout are ready
 	Started time.Time
 }
 
-// SessionLife says where a session stands.
+// SessionLife is the state of a [Session].
 type SessionLife uint8
 
 // The values of [SessionLife].
 const (
-	SessionNone    SessionLife = iota // there has been none in this conversation
-	SessionLives                      // there is one
-	SessionExpires                    // there is one, and it will end soon
-	SessionOver                       // there was one
+	SessionNone    SessionLife = iota // this conversation has had no session
+	SessionLives                      // the session is in use
+	SessionExpires                    // the session is in use and will end soon
+	SessionOver                       // the session has ended
 )
 
-// Alive reports whether there is a session.
+// Alive reports whether the session is in use, whether or not it will end soon.
 func (s *Session) Alive() bool { return s.Life == SessionLives || s.Life == SessionExpires }
 
-// begins makes it a session that has just begun. An empty id keeps that of before.
+// begins notes that a session has begun. An empty id keeps the id of the session before.
 func (s *Session) begins(id string, now time.Time) {
 	if id != "" {
 		s.ID = id
@@ -32,7 +32,7 @@ func (s *Session) begins(id string, now time.Time) {
 	s.Life, s.Started = SessionLives, now
 }
 
-// ends notes that there is no session any more.
+// ends notes that the session has ended, if one is in use.
 func (s *Session) ends() {
 	if s.Alive() {
 		s.Life = SessionOver

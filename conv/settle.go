@@ -2,23 +2,22 @@ package conv
 
 import "fmt"
 
-// This file: what waits for its moment in ListeningReady.
+// This file does the work that waits for ListeningReady.
 
-// settle does in ListeningReady what has waited for it, until nothing is left
-// to do: a voice that is already heard, words that were queued, typed lines,
-// answers that were cut off, news, the greeting.
+// settle does the work that waits ([Pending]), one kind after the other, as long as the phase
+// is ListeningReady and work is left.
 func (c *Conversation) settle() {
 	for c.st.Phase == ListeningReady && c.settleOnce() {
 	}
 }
 
-// settleOnce does the next thing and reports whether there was one.
+// settleOnce does the next piece of work and reports whether there was one.
 func (c *Conversation) settleOnce() bool {
 	st := &c.st
 	p := &st.Pending
 	switch next := st.next(&c.opts); next {
 	case waitingUser:
-		p.Greeted, p.Recover = true, false // the user was first, and decides
+		p.Greeted, p.Recover = true, false // the user's words replace greeting and recovery
 		ended := st.User.Ended || !st.Floor.Speaking && st.User.Partial == "" && st.User.Text != ""
 		c.takeFloor(causeQueued)
 		if ended {
@@ -61,7 +60,7 @@ func (c *Conversation) settleOnce() bool {
 		p.Greeted = true
 		return c.greet()
 	case waitingNothing:
-		st.askSummary(&c.out, &c.opts) // it is made beside the conversation
+		st.askSummary(&c.out, &c.opts) // the conversation does not wait for the summary
 		return false
 	default:
 		panic(fmt.Sprintf("conv: unexpected waiting %d", next))
@@ -69,11 +68,12 @@ func (c *Conversation) settleOnce() bool {
 	return true
 }
 
-// deadAirPassed takes the next step of the escalation (seed 004, feature 7).
+// deadAirPassed takes the next step of [Options.DeadAir]: the agent checks in or says goodbye
+// (seed 004, feature 7).
 func (c *Conversation) deadAirPassed() {
 	step, ok := c.st.DeadAir.Passed(c.opts.DeadAir, c.st.Now)
 	if !ok {
-		return // The deadline has not passed.
+		return // the deadline has not passed
 	}
 	kind := ReplyCheckIn
 	if step.End {
@@ -83,7 +83,8 @@ func (c *Conversation) deadAirPassed() {
 	c.say(kind, c.phrases.Text(step.Code), step.Code, causeDeadAir)
 }
 
-// untold puts back what was being told when it was lost before it was heard.
+// untold puts back the greeting or the news that the reply was to tell, if the reply is lost
+// before any of it was heard.
 func (s *State) untold(o *Options) {
 	if s.Reply.Turn == 0 || s.partHeard() {
 		return

@@ -2,25 +2,28 @@ package conv
 
 import "strings"
 
-// This file: how the words of the agent reach the voice. Seed 000, REQ-006.
+// This file hands the words of the agent to the voice. Source: seed 000, REQ-006.
 
-// finishText hands the rest of the part to the voice and says that it is all.
+// finishText completes the current part: it hands the rest of the text to the voice and tells
+// the voice that no more follows.
 func (s *State) finishText(out *Output) {
 	r := &s.Reply
 	r.Progress = ProgressComplete
 	if s.Phase == Speaking {
-		s.disarm(TimerProcessing) // the playout has a clock of its own
+		s.disarm(TimerProcessing) // from here on TimerPlayout applies
 	}
 	s.Reply.speakSentences(out, true)
 	s.Reply.close(out)
 }
 
-// say speaks words that need no request: the engine's own, or the dialogue's.
+// say speaks words of the engine or of the dialogue in a new turn of the agent. code is the
+// code of the message if the words are the engine's, and else empty.
 func (c *Conversation) say(kind ReplyKind, text, code string, cause Cause) {
 	c.st.openReply(&c.out, kind, 0)
 	c.sayWords(text, code, cause)
 }
 
+// sayWords completes the open reply with words of the engine or of the dialogue.
 func (c *Conversation) sayWords(text, code string, cause Cause) {
 	r := &c.st.Reply
 	r.Requested, r.Progress = true, ProgressComplete

@@ -1,35 +1,36 @@
 package conv
 
-// This file: what stands for the beginning of a long history. Seed 001, 4.8
-// (context preservation) and section 8: a model is given the last turns word for
-// word, and a summary of those before them.
+// This file summarizes the beginning of a long history. A model gets the last turns word for
+// word, and a summary of the turns before them. Source: seed 001, 4.8 (context preservation)
+// and section 8.
 
-// Summary stands for the beginning of the history.
+// Summary is the summary of the beginning of the history.
 type Summary struct {
-	Text  string `json:"text,omitempty"`  // what was said, in a model's words
-	Items int    `json:"items,omitempty"` // so many entries of the history, from its first, are in it
-	// Asking is how many entries will be in the summary that was asked for; zero: none
-	// was. Request numbers what was asked.
+	Text  string `json:"text,omitempty"`  // the summary, in the words of a model
+	Items int    `json:"items,omitempty"` // how many of the first entries of the history it covers
+	// Asking is how many entries the summary will cover that was asked for, or zero if none
+	// was. Request is the number of that request.
 	Asking  int `json:"asking,omitempty"`
 	Request int `json:"request,omitempty"`
-	// Later is the turn up to which no other is asked for: the last one failed.
+	// Later is set if a request failed: no summary is asked for up to the turn with this
+	// number.
 	Later int `json:"later,omitempty"`
 }
 
-// Summary is what stands for the beginning of the history, and how many of its
-// entries that is.
+// Summary returns the summary of the beginning of the history, and how many of the first
+// entries of [Conversation.History] it covers. Without a summary it returns "" and 0.
 func (c *Conversation) Summary() (text string, items int) {
 	return c.st.Summary.Text, c.st.Summary.Items
 }
 
-// askSummary asks for a summary of what is older than the last turns, when there is
-// enough of it.
+// askSummary asks for a summary of everything before the last [Options.SummaryTurns] turns of
+// the user, if there are as many turns before them.
 func (s *State) askSummary(out *Output, o *Options) {
 	m := &s.Summary
 	if m.Asking != 0 || o.SummaryTurns < 0 || !o.modelAnswers() || s.LastTurn <= m.Later {
 		return
 	}
-	// As many turns again as are kept: a model is not asked with every one of them.
+	// The request waits for as many turns again, so that not every turn leads to one.
 	turns := 0
 	for i := len(s.History) - 1; i >= m.Items; i-- {
 		if s.History[i].Role != RoleUser {
@@ -49,7 +50,8 @@ func (s *State) askSummary(out *Output, o *Options) {
 	out.emit(Summarize{Request: m.Request, Items: m.Asking})
 }
 
-// handleSummarized takes the summary that was asked for.
+// handleSummarized stores the summary that was asked for. If the request failed, the next one
+// waits for [Options.SummaryTurns] turns.
 func (s *State) handleSummarized(o *Options, e Summarized) {
 	m := &s.Summary
 	items := m.Asking
@@ -62,18 +64,18 @@ func (s *State) handleSummarized(o *Options, e Summarized) {
 	m.Text, m.Items = cutRunes(text, o.Limits.ResultChars), items
 }
 
-// context returns what a reply is made of.
+// context returns the context of a request for a reply.
 func (s *State) context() ReplyContext {
 	return ReplyContext{s.Summary.Text, s.History[s.Summary.Items:]}
 }
 
-// forgot: the oldest entries of the history are gone.
+// forgot notes that the n oldest entries of the history were dropped.
 func (s *Summary) forgot(n int) {
 	s.Items = max(0, s.Items-n)
 	s.Asking = max(0, s.Asking-n)
 }
 
-// inserted: an entry of the history came in at a place.
+// inserted notes that an entry was inserted into the history at the index at.
 func (s *Summary) inserted(at int) {
 	if at < s.Items {
 		s.Items++
@@ -83,7 +85,7 @@ func (s *Summary) inserted(at int) {
 	}
 }
 
-// modelAnswers reports whether a model reads the history.
+// modelAnswers reports whether a model makes replies, and so reads the history.
 func (o *Options) modelAnswers() bool {
 	return !o.NoModel && (o.Agent == nil || o.Agent.Instructions() != "")
 }

@@ -2,15 +2,16 @@ package conv
 
 import "time"
 
-// This file: planned pauses. Seed 000, REQ-008, AC-005; seed 001, 4.8.
+// This file handles planned pauses. Sources: seed 000, REQ-008, AC-005; seed 001, 4.8.
 
-// handleSessionRenewal begins a planned pause: time stops, the phase is kept.
+// handleSessionRenewal begins a planned pause. It keeps the phase and stops the timers, except
+// those that run during a suspension.
 func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st := &c.st
 	if !st.Phase.Active() {
-		return // There is nothing to pause, or it is paused.
+		return // nothing can be paused, or the pause has begun
 	}
-	// A voice that was not yet an interruption will not become one.
+	// A voice that has not interrupted by now is not judged any further.
 	st.Barge.Reset()
 	st.Over = UserTurn{}
 	c.st.armDerived(&c.opts)
@@ -33,9 +34,9 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	c.out.emit(PauseAudio{})
 }
 
-// handleSessionRenewed returns to the phase before, its time shifted by the
-// pause, and takes what came in meanwhile in its order. Outside a suspension
-// the session was renewed without a gap.
+// handleSessionRenewed ends a suspension. It returns to the phase before it, shifts the timers
+// by the length of the pause, and handles the deferred events in their order. In any other
+// phase it notes that the session was renewed without a pause.
 func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	st := &c.st
 	if st.Phase != Suspended {
@@ -82,10 +83,9 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	c.event = event
 }
 
-// deferFact keeps a fact. What replaces or continues the one before it is
-// merged with it; when the queue is full the oldest that is only news of
-// progress makes room, and if there is none the fact is refused and the person
-// told.
+// deferFact queues an event until the suspension ends. An event that replaces or continues the
+// last one is merged with it. If the queue is full, the oldest event that only reports progress
+// is dropped. If the queue has none, the new event is dropped and the person is notified.
 func (s *State) deferFact(out *Output, o *Options, ev Event) {
 	q := &s.Suspended.Facts
 	out.Deferred = true
@@ -110,6 +110,8 @@ func (s *State) deferFact(out *Output, o *Options, ev Event) {
 	*q = append(*q, ev)
 }
 
+// mergeFacts returns an event that stands for the two events last and ev, and reports whether
+// there is one.
 func mergeFacts(last, ev Event) (Event, bool) {
 	switch e := ev.(type) {
 	case STTPartial:
@@ -133,8 +135,8 @@ func mergeFacts(last, ev Event) (Event, bool) {
 	}
 }
 
-// dropSuspension ends a suspension that will not return to its phase. Results
-// of calls that came in meanwhile are kept.
+// dropSuspension ends a suspension without a return to the phase before it. Of the deferred
+// events it handles the results of calls, the words of the user and typed lines.
 func (c *Conversation) dropSuspension() {
 	st := &c.st
 	if st.Phase != Suspended {
@@ -167,7 +169,7 @@ func (c *Conversation) dropSuspension() {
 				c.st.queueText(&c.out, &c.opts, text, c.began)
 			}
 		default:
-			// It belonged to a moment that is over.
+			// The event means nothing after the suspension.
 		}
 	}
 }

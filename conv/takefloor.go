@@ -7,11 +7,11 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: who has the floor. Seed 001, 4.2; seed 002; seed 004, features 1
+// This file gives and takes the floor. Sources: seed 001, 4.2; seed 002; seed 004, features 1
 // to 3.
 
-// staleSpeech reports a fact about a stretch of speech, or a user turn, that is
-// answered or given up.
+// staleSpeech reports whether an event belongs to a stretch of speech, or a turn of the user,
+// that is answered or given up.
 func (s *State) staleSpeech(number, utterance int) bool {
 	if utterance != 0 && utterance <= s.Floor.Closed {
 		return true
@@ -19,8 +19,8 @@ func (s *State) staleSpeech(number, utterance int) bool {
 	return number != 0 && number != s.User.Turn
 }
 
-// profile is the barge-in policy for what the agent is doing now: the one that was
-// set while the conversation runs, or the options' own.
+// profile returns the barge-in options for what the agent is doing now. A policy that
+// [SessionConfigured] has set replaces the policy of the options.
 func (s *State) profile(o *Options) turn.BargeInOptions {
 	p := o.BargeIn.Reply
 	switch {
@@ -49,13 +49,13 @@ func (s *State) thinking() bool {
 	}
 }
 
-// awaitingFinal reports whether the user's turn has ended and its final
-// transcript is not in: nothing has been asked for it.
+// awaitingFinal reports whether the user's turn has ended and the machine waits for its final
+// transcript before it answers.
 func (s *State) awaitingFinal() bool {
 	return s.Phase == Understanding && s.User.Turn != 0
 }
 
-// openUserTurn gives the user's turn its number, if it has none.
+// openUserTurn begins a turn of the user, unless one is open.
 func (s *State) openUserTurn(out *Output) {
 	u := &s.User
 	if u.Turn != 0 {
@@ -66,7 +66,7 @@ func (s *State) openUserTurn(out *Output) {
 	out.Turns = append(out.Turns, TurnEvent{Type: TurnStarted, Turn: u.Turn, Role: RoleUser, At: s.Now})
 }
 
-// closeUserTurn gives the user's turn its last event and forgets its words.
+// closeUserTurn ends the user's turn, if one is open, and forgets its words.
 func (s *State) closeUserTurn(out *Output, how TurnEventType) {
 	u := &s.User
 	if u.Turn != 0 {
@@ -76,7 +76,7 @@ func (s *State) closeUserTurn(out *Output, how TurnEventType) {
 		})
 	}
 	if f := &s.Floor; !f.Speaking {
-		// A stretch of which no words came stays open: they may still come.
+		// A stretch of speech without words stays open, because its words may still come.
 		f.Closed = max(f.Closed, f.Worded)
 		f.Voice, f.VoiceOf = time.Time{}, 0
 	}
@@ -90,11 +90,11 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	}
 	pushed := e.Source == SourcePushToTalk
 	if c.opts.Endpoint == turn.PolicyManual && !pushed && !c.st.Audible() {
-		return // Under this policy a button opens the turn, not a voice.
+		return // under this policy only a button opens a turn
 	}
 	c.st.Floor.noteUtterance(e.Utterance)
 	if f.Speaking && (f.Pushed || !pushed) {
-		return // The event is repeated.
+		return // the event is repeated
 	}
 	if !f.Speaking {
 		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
@@ -109,7 +109,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	case Understanding, Waiting, Generating, Speaking, ToolRunning, Delegated:
 		switch {
 		case c.st.Audible() && pushed:
-			c.bargeIn(causeSpeechStarted) // a button is a decision
+			c.bargeIn(causeSpeechStarted) // a button always interrupts
 		case c.st.Audible():
 			c.speechOverAgent(causeSpeechStarted)
 		case c.st.Phase == Understanding || c.st.thinking():
@@ -119,14 +119,14 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		f.BrokeIn = true
 		c.st.openUserTurn(&c.out)
 	default:
-		// Preparing, Reconnecting, Faulted: heard when the microphone opens.
+		// In Preparing, Reconnecting and Faulted, settle handles the voice later.
 	}
 }
 
-// speechOverAgent: a voice is heard over the agent's.
+// speechOverAgent handles a voice over the agent's audio.
 func (c *Conversation) speechOverAgent(cause Cause) {
 	if c.st.Barge.Quiet() {
-		c.st.Over = UserTurn{} // what was let pass before does not belong to this
+		c.st.Over = UserTurn{} // earlier words that did not interrupt do not belong to this voice
 	}
 	c.actOnBarge(c.st.Barge.SpeechStarted(c.st.profile(&c.opts), c.st.Now), cause)
 }
@@ -140,19 +140,19 @@ func (c *Conversation) takeFloor(cause Cause) {
 	}
 }
 
-// speechWhileThinking: a voice is heard while the reply is being made. The user
-// may go on talking, or it is a noise that must not lose the answer: the reply
-// is held (seed 001, PROCESSING -> LISTENING).
+// speechWhileThinking handles a voice while the reply is being made. The user may continue to
+// speak, or the voice may be a noise that must not cost the answer. So the reply is held (seed
+// 001, PROCESSING -> LISTENING).
 func (c *Conversation) speechWhileThinking(cause Cause) {
 	st := &c.st
 	if c.st.awaitingFinal() {
-		// Nothing is asked yet: the user goes on with the same turn.
+		// No reply has been requested yet, so the user continues the same turn.
 		st.User.Ended = false
 		c.become(ListeningCapturing, cause)
 		return
 	}
 	if c.st.profile(&c.opts).Policy == turn.BargeInNone {
-		return // The words are queued and answered after the reply.
+		return // the words are kept and answered after the reply
 	}
 	st.Reply.Hold = HoldReply
 	c.st.stopHeldClock()
@@ -167,10 +167,10 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	f := &c.st.Floor
 	c.st.Floor.noteUtterance(e.Utterance)
 	if !f.Speaking {
-		return // The event is repeated.
+		return // the event is repeated
 	}
 	if c.opts.Endpoint == turn.PolicyManual && f.Pushed && e.Source.voice() {
-		return // A pause to think: the button is still pressed.
+		return // the button is still pressed
 	}
 	f.Speaking, f.Pushed = false, false
 	switch {
@@ -179,14 +179,14 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 	case c.st.Audible():
 		c.actOnBarge(c.st.Barge.SpeechStopped(c.st.profile(&c.opts), c.st.Now), causeSpeechStopped)
 		if c.st.Audible() && c.st.Over.Partial == "" {
-			// Its last words are in: it was no interruption, and it is no input.
+			// The voice did not interrupt and all its words have come, so they are dropped.
 			c.st.Over = UserTurn{}
 		}
 	}
 }
 
-// armEndpoint bounds how long a silent user keeps the floor when nobody ends
-// the turn: no turn may stall.
+// armEndpoint limits how long a silent user keeps the floor if no TurnEnded comes, so that no
+// turn stalls.
 func (s *State) armEndpoint(o *Options) {
 	if o.Endpoint == turn.PolicyManual && s.Floor.Pushed {
 		return
@@ -198,7 +198,7 @@ func (s *State) armEndpoint(o *Options) {
 	s.arm(TimerEndpoint, o.Limits.NoEndpoint)
 }
 
-// actOnBarge carries out what the barge-in policy decided.
+// actOnBarge carries out a decision of the barge-in policy.
 func (c *Conversation) actOnBarge(a turn.Action, cause Cause) {
 	st := &c.st
 	switch a {
@@ -210,7 +210,7 @@ func (c *Conversation) actOnBarge(a turn.Action, cause Cause) {
 	case turn.Resume:
 		c.st.Playout.resume(&c.out, c.st.Now)
 		if !st.Floor.Speaking {
-			st.Over = UserTurn{} // it was let pass
+			st.Over = UserTurn{} // the voice did not interrupt
 		}
 	case turn.Stop:
 		c.bargeIn(cause)
@@ -219,8 +219,8 @@ func (c *Conversation) actOnBarge(a turn.Action, cause Cause) {
 	}
 }
 
-// bargeIn: the user takes the floor from the agent's audio. What was said over
-// it is the beginning of what the user says.
+// bargeIn lets the user take the floor from the agent's audio. The words over the audio become
+// the beginning of the user's turn.
 func (c *Conversation) bargeIn(cause Cause) {
 	st := &c.st
 	over := c.st.takeOver()
@@ -229,7 +229,7 @@ func (c *Conversation) bargeIn(cause Cause) {
 		st.User.Ended = over.Ended
 		c.interrupt(cause, true)
 	case ToolRunning, Delegated:
-		// The tool runs on; only its announcement is cut off.
+		// The tool continues; only its announcement is cut off.
 		c.st.cutAnnouncement(&c.out)
 		st.User.Ended = st.User.Ended || over.Ended
 		if over.Ended {
@@ -240,22 +240,22 @@ func (c *Conversation) bargeIn(cause Cause) {
 		c.speechWhileThinking(cause)
 		switch {
 		case c.st.thinking():
-			c.maybeEndReply(cause) // the words wait for the reply, which may have nothing more to say
+			c.maybeEndReply(cause) // the policy makes the words wait for the reply, which may be over
 		case over.Ended && st.Phase == ListeningCapturing:
 			c.endTurn(cause, false)
 		}
 	}
 }
 
-// overIsOver: the agent's audio has come to its end while something was said
-// over it. From here on it is input like any other, but for an echo.
+// overIsOver makes the words over the agent's audio part of the user's turn when the audio has
+// ended. Words that are an echo are dropped.
 func (s *State) overIsOver(e *ear) {
 	over := s.Over
 	s.Over = UserTurn{}
 	s.Barge.Reset()
 	echo := e.echoesEnd(over.Words(), s.Reply.Text)
 	if !s.Floor.Speaking {
-		echo = e.classify(over.Words(), s.Reply.Text).Kind == turn.Echo // all of it was said over the agent
+		echo = e.classify(over.Words(), s.Reply.Text).Kind == turn.Echo // all words were said over the audio
 	}
 	if over.Words() == "" || echo {
 		return
@@ -265,7 +265,7 @@ func (s *State) overIsOver(e *ear) {
 	s.User.Ended = s.User.Ended || over.Ended
 }
 
-// takeOver makes the words over the agent's audio the user's, and returns them.
+// takeOver moves the words over the agent's audio to the user's turn and returns them.
 func (s *State) takeOver() UserTurn {
 	over := s.Over
 	s.Over = UserTurn{}
@@ -278,8 +278,8 @@ func (s *State) takeOver() UserTurn {
 	return over
 }
 
-// interrupt ends the agent's turn because the floor was taken: one decision,
-// two effects (seed 000, REQ-007; seed 001, 4.4).
+// interrupt ends the agent's turn: it cancels the reply and drops its audio (seed 000, REQ-007;
+// seed 001, 4.4). voice says whether a voice interrupted, and not a command.
 func (c *Conversation) interrupt(cause Cause, voice bool) {
 	st := &c.st
 	st.Floor.BrokeIn = voice
@@ -289,7 +289,7 @@ func (c *Conversation) interrupt(cause Cause, voice bool) {
 		c.st.asksLater(st.Pending.Resume)
 	}
 	if !voice {
-		// Somebody is there, and has had enough of this.
+		// A person gave the command, so the agent neither says goodbye nor apologizes.
 		st.Pending.Ending, st.Pending.Apology = false, ""
 		st.DeadAir.UserActive(c.st.Now)
 	}
@@ -300,7 +300,7 @@ func (c *Conversation) interrupt(cause Cause, voice bool) {
 	}
 }
 
-// leaveInterrupted ends the pause after a barge-in.
+// leaveInterrupted ends the pause after a barge-in. After a voice, the user has the floor.
 func (c *Conversation) leaveInterrupted() {
 	if !c.st.Floor.BrokeIn {
 		c.become(ListeningReady, causeInterruptCleared)

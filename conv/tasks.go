@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/messages"
 )
 
-// This file: delegated work that outlives the reply that asked for it, or the
-// conversation. Seed 001, 4.6: feedback while it runs, and a result that is told
-// exactly once, whoever is there to hear it.
+// This file handles delegated work, which may outlive the reply that asked for it, or the
+// conversation. The person gets feedback while it runs, and its result is told exactly once.
+// Source: seed 001, 4.6.
 
 func (s *State) handleTaskProgress(out *Output, o *Options, e TaskProgress) {
 	if s.Phase != Delegated {
@@ -23,7 +23,7 @@ func (s *State) handleTaskProgress(out *Output, o *Options, e TaskProgress) {
 	}
 }
 
-// startFeedback begins to tell the person that an agent works (seed 001, 4.6).
+// startFeedback begins to tell the person that a delegated agent works (seed 001, 4.6).
 func (s *State) startFeedback(out *Output, o *Options, phrases *messages.Catalog) {
 	s.arm(TimerHeartbeat, o.Limits.Heartbeat)
 	s.Pending.Feedback = 0
@@ -35,12 +35,13 @@ func (s *State) startFeedback(out *Output, o *Options, phrases *messages.Catalog
 	}
 }
 
+// giveFeedback gives the next feedback of the options and arms the timer of the one after it.
 func (s *State) giveFeedback(out *Output, o *Options, phrases *messages.Catalog) {
 	f := o.Limits.Feedback
 	n := s.Pending.Feedback
 	s.disarm(TimerFeedback)
 	if n >= len(f) {
-		return // The snapshot is of a configuration with more feedback.
+		return // the snapshot was made with options that have more feedback
 	}
 	out.emit(Cue{Turn: s.Reply.Turn, Code: f[n].Code, Text: phrases.Text(f[n].Code)})
 	s.Pending.Feedback++
@@ -49,10 +50,11 @@ func (s *State) giveFeedback(out *Output, o *Options, phrases *messages.Catalog)
 	}
 }
 
-// handleTaskAdopted takes a task over whose result will be told when it is there.
+// handleTaskAdopted takes over a task of an earlier conversation. Its result will be told when
+// it comes.
 func (s *State) handleTaskAdopted(out *Output, o *Options, e TaskAdopted) {
 	if s.Phase == Idle || s.Phase == Terminating || len(s.Calls) >= o.Limits.Calls || s.adopted(e.Key) {
-		return // The task stays with its store until it can be taken.
+		return // the task stays in its store and can be adopted later
 	}
 	s.LastCall++
 	call := Call{
@@ -64,14 +66,14 @@ func (s *State) handleTaskAdopted(out *Output, o *Options, e TaskAdopted) {
 	out.emit(FollowTask{ID: call.ID, Key: call.Key})
 }
 
-// adopted reports whether a task is this conversation's already.
+// adopted reports whether this conversation has already adopted the task with this key.
 func (s *State) adopted(key string) bool {
 	return s.Calls.adopted(key) ||
 		slices.ContainsFunc(s.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
 }
 
-// earlierResult words the result of a task of an earlier conversation, of at most
-// limit bytes, for flows.
+// earlierResult returns what an agent with flows says about the result of an adopted task. It
+// uses at most limit bytes of the result.
 func earlierResult(phrases *messages.Catalog, limit int, r result) string {
 	if r.Failed {
 		return phrases.Text("task.earlier.failed")
@@ -86,13 +88,14 @@ func earlierResult(phrases *messages.Catalog, limit int, r result) string {
 			}
 		}
 	} else if json.Valid([]byte(text)) {
-		text = "" // numbers and lists tell a listener nothing
+		text = "" // a number or a list means nothing to a listener
 	}
 	return joinWords(phrases.Text("task.earlier.done"), squeeze(cutRunes(text, limit)))
 }
 
-// cancelTasks calls the delegated work off, by the person's word. A flow whose
-// action it was is called off with it, and says so.
+// cancelTasks cancels the delegated work of the open reply because the person asked for that.
+// If it is the action of a flow, the flow is told that it was cancelled, and its answer is
+// told later.
 func (c *Conversation) cancelTasks() {
 	for i := 0; i < len(c.st.Calls); {
 		call := c.st.Calls[i]
@@ -104,7 +107,7 @@ func (c *Conversation) cancelTasks() {
 	}
 }
 
-// endCalledOff ends a delegated call by the person's word.
+// endCalledOff ends a delegated call that the person cancelled.
 func (c *Conversation) endCalledOff(i int) {
 	c.st.cancelCall(&c.out, i)
 	call := c.endCall(i, failedResult("CANCELLED", "the user called it off", ""))
@@ -113,8 +116,8 @@ func (c *Conversation) endCalledOff(i int) {
 	}
 }
 
-// callOffTask calls one delegated call off, and leaves the others. What a reply
-// waits for alone is left with it.
+// callOffTask cancels one delegated call. If the reply waits for no other call, the reply is
+// given up too.
 func (c *Conversation) callOffTask(i int) {
 	call := &c.st.Calls[i]
 	awaited := !call.Background() && call.Turn == c.st.Reply.Turn
@@ -124,8 +127,8 @@ func (c *Conversation) callOffTask(i int) {
 	}
 }
 
-// callOffAloud calls the work off because the person said so. A model answers that
-// turn; a flow has given its answer already.
+// callOffAloud cancels the work because the user said so. A model answers the user's turn. If
+// the work is the action of a flow, the flow itself answers, so the turn ends here.
 func (c *Conversation) callOffAloud(ends bool) {
 	u := &c.st.User
 	u.Ended = u.Ended || ends
@@ -139,7 +142,7 @@ func (c *Conversation) callOffAloud(ends bool) {
 	c.leaveTasks(causeUserCancel)
 }
 
-// leaveTasks goes back to listening from delegated work that was called off.
+// leaveTasks gives up the reply and listens again after delegated work was cancelled.
 func (c *Conversation) leaveTasks(cause Cause) {
 	c.st.DeadAir.UserActive(c.st.Now)
 	c.cancelReply(TurnInterrupted)
@@ -147,8 +150,7 @@ func (c *Conversation) leaveTasks(cause Cause) {
 	c.become(ListeningReady, cause)
 }
 
-// announceNews tells the results of delegated agents that nobody waited for: as they
-// come, or at the next moment when nobody speaks.
+// announceNews asks the model to tell the results that no reply waited for.
 func (c *Conversation) announceNews() {
 	cause := causeTold
 	switch c.event {

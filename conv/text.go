@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// heardPerSecond is how much text, in bytes, a second of speech is taken to
-// hold when the playout cannot tell. Speech runs at about 15 letters a second;
-// the lower figure claims rather too little than too much.
+// heardPerSecond is the estimated number of bytes of text in a second of speech. It is used if
+// the playout does not report the text that was heard. People speak about 15 letters a second;
+// the lower number avoids an estimate of more than was heard.
 const heardPerSecond = 12
 
-// squeeze trims text and folds its white space to single spaces.
+// squeeze trims s and replaces each run of white space by a space.
 func squeeze(s string) string {
 	s = strings.TrimSpace(s)
 	if squeezed(s) || !strings.ContainsFunc(s, unicode.IsSpace) {
@@ -22,7 +22,7 @@ func squeeze(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// squeezed reports whether a text is ASCII and squeezed, as most are.
+// squeezed reports whether s is ASCII and needs no change by squeeze, like most texts.
 func squeezed(s string) bool {
 	space := true
 	for i := range len(s) {
@@ -38,6 +38,7 @@ func squeezed(s string) bool {
 	return !space || s == ""
 }
 
+// joinWords returns a and b with a space between them, unless one is empty.
 func joinWords(a, b string) string {
 	switch {
 	case a == "":
@@ -49,21 +50,21 @@ func joinWords(a, b string) string {
 	}
 }
 
-// lastWords are the last n words of a text.
+// lastWords returns the last n words of a text.
 func lastWords(text string, n int) string {
 	words := strings.Fields(text)
 	return strings.Join(words[max(0, len(words)-n):], " ")
 }
 
-// abbreviations do not end a sentence with their full stop.
+// abbreviations lists words whose full stop does not end a sentence.
 var abbreviations = []string{
 	"mr.", "mrs.", "ms.", "dr.", "st.", "no.", "vs.", "e.g.", "i.e.", "a.m.", "p.m.",
 	"z.b.", "d.h.", "bzw.", "ca.", "nr.", "str.",
 }
 
-// sentenceEnd returns the length of the first whole sentence of text, with the
-// white space behind it, or 0 if none is complete yet. A sentence is complete
-// when white space follows its mark: what streams in may go on.
+// sentenceEnd returns the length in bytes of the first whole sentence of text, with the white
+// space character after it, or 0 if no sentence is complete. A sentence is complete only when
+// white space follows its mark, because more text may arrive.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		switch r {
@@ -99,8 +100,9 @@ func abbreviated(text string) bool {
 	return slices.Contains(abbreviations, lower)
 }
 
-// heardPrefix is the part of full that was heard: known, when the playout can
-// tell, else as much as fits the time at a low rate of speech, cut at a word.
+// heardPrefix returns the part of full that was heard. That is known, the text that the playout
+// reported, if full begins with it. Otherwise heardPrefix estimates the part from the time
+// heard and cuts it at the end of a word.
 func heardPrefix(full string, heard time.Duration, known string) string {
 	if known != "" {
 		if strings.HasPrefix(full, known) {
@@ -124,8 +126,8 @@ func heardPrefix(full string, heard time.Duration, known string) string {
 	return full[:cut]
 }
 
-// matchFolded is the length of the prefix of full that equals known up to white
-// space, or 0.
+// matchFolded returns the length of the prefix of full that equals known except for white
+// space, or 0 if there is none.
 func matchFolded(full, known string) int {
 	i := 0
 	for _, r := range known {
@@ -148,7 +150,7 @@ func matchFolded(full, known string) int {
 	return i
 }
 
-// cutRunes cuts s to at most n bytes, at a rune's edge.
+// cutRunes cuts s to at most n bytes, between two runes.
 func cutRunes(s string, n int) string {
 	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--

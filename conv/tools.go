@@ -6,23 +6,24 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: tools and delegated agents. A call that was started gets exactly
-// one result; a result is never lost to a barge-in; nothing runs for a turn
-// that may yet be taken back. Seed 001, 4.5, 4.6 and section 6; DESIGN rule 7.
+// This file runs tools and delegated agents. Every call gets exactly one result. A barge-in
+// never loses a result. No call starts for a turn that may still be taken back. Sources: seed
+// 001, 4.5, 4.6 and section 6; DESIGN rule 7.
 
-// Delegated reports whether a delegated call of this id runs: one that
-// [UserCancel] can call off by it.
+// Delegated reports whether a delegated call with this id runs, which [UserCancel] can cancel
+// by its ID.
 func (c *Conversation) Delegated(id string) bool { return c.st.Calls.task(id) >= 0 }
 
-// belated reports a call of the response whose other calls have their results
-// already: it came after them in the stream, and belongs to the same turn.
+// belated reports whether a call belongs to the response whose other calls already have their
+// results. The call came after them in the stream.
 func (s *State) belated(e ToolCalled) bool {
 	r := &s.Reply
 	return r.Turn != 0 && (e.Turn == 0 || e.Turn == r.Turn) && e.Request != 0 && e.Request == r.Before &&
 		r.Why == RequestToolResult && !r.answered() && s.thinking()
 }
 
-// callKnown reports whether the id is running, held or answered already.
+// callKnown reports whether a call with this id was made before. It may be held or running, or
+// have its result.
 func (s *State) callKnown(id string) bool {
 	if id == "" {
 		return false
@@ -45,11 +46,11 @@ func (s *State) callKnown(id string) bool {
 
 func (c *Conversation) handleToolCalled(e ToolCalled) {
 	if c.st.callKnown(e.ID) || c.st.Reply.consulting() {
-		return // A call runs once. Advice runs nothing.
+		return // each call runs once, and a request for advice runs no calls
 	}
 	r := &c.st.Reply
 	if c.st.belated(e) {
-		r.Request = r.Before // what was asked without this result is asked anew
+		r.Request = r.Before // the request without this result is replaced when the result comes
 	}
 	c.replyCame()
 	if e.ID == "" {
@@ -81,8 +82,8 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 	c.startHeldCalls(c.event)
 }
 
-// startHeldCalls starts the calls of the current reply, or puts back those that
-// need a yes first, and reports whether there were any.
+// startHeldCalls starts the held calls of the reply, or refuses those that need a yes first. It
+// reports whether there were any.
 func (c *Conversation) startHeldCalls(cause Cause) bool {
 	started, refused := false, false
 	for i := 0; i < len(c.st.Calls); i++ {
@@ -126,13 +127,14 @@ func (c *Conversation) startHeldCalls(cause Cause) bool {
 	return true
 }
 
-// cancelCall has a running call end; who runs it forgets it.
+// cancelCall asks the driver to cancel a running call. The caller ends the call.
 func (s *State) cancelCall(out *Output, i int) {
 	s.Calls[i].State, s.changed = callCancelled, true
 	out.emit(CancelTool{ID: s.Calls[i].ID})
 }
 
-// endCall writes a call's one result to the history and forgets the call.
+// endCall writes the result of a call to the history, removes the call from the state and
+// returns it.
 func (c *Conversation) endCall(i int, r result) Call {
 	call := c.st.Calls[i]
 	c.st.Calls = append(c.st.Calls[:i], c.st.Calls[i+1:]...)
@@ -150,8 +152,8 @@ func (c *Conversation) endCall(i int, r result) Call {
 	return call
 }
 
-// handleCallEnded takes a result. One that nobody waits for is kept in the
-// history; a delegated agent's is announced at the next suitable moment.
+// handleCallEnded handles the result of a call. If no reply waits for the result, it is written
+// to the history, and the agent tells it later if it is that of a delegated agent.
 func (c *Conversation) handleCallEnded(i int, r result) {
 	if c.st.Calls[i].Background() {
 		c.endInBackground(i, r)
@@ -165,14 +167,14 @@ func (c *Conversation) handleCallEnded(i int, r result) {
 	c.afterCall(c.event)
 }
 
-// endInBackground keeps a result that no reply waits for. A flow's action
-// still moves its flow, and what the flow says to it is told later; a delegated
-// agent's result, and one whose reply was lost, is news.
+// endInBackground handles a result that no reply waits for. The action of a flow still moves
+// the flow, and the agent says later what the flow says about it. The result of a delegated
+// agent, or of a call whose reply was lost, becomes news.
 func (c *Conversation) endInBackground(i int, r result) {
 	call := c.endCall(i, r)
 	switch {
 	case call.Adopted() && c.opts.Agent != nil:
-		// The flow that asked for it is gone with its conversation.
+		// The flow that started the task ended with its conversation.
 		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, earlierResult(c.phrases, c.opts.Limits.ResultChars, r))
 	case call.Action():
 		c.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))
@@ -181,8 +183,8 @@ func (c *Conversation) endInBackground(i int, r result) {
 	}
 }
 
-// tellLater keeps what a flow does next for the next moment when nobody speaks:
-// what it says, and the action, the question or the end that follows.
+// tellLater keeps an output of the dialogue until nobody speaks: what the flow says, and the
+// action, the question or the end that follows.
 func (s *State) tellLater(out *Output, o *Options, next dialog.Output) {
 	s.confirms(next)
 	s.expect(out, next.Expect)
@@ -195,17 +197,18 @@ func (s *State) tellLater(out *Output, o *Options, next dialog.Output) {
 	}
 }
 
-// userHasFloor reports whether the user is speaking, or has not finished.
+// userHasFloor reports whether the user speaks, or has said words that are not final and has not
+// ended the turn. A voice over the agent's audio does not have the floor.
 func (s *State) userHasFloor() bool {
 	u := &s.User
 	return s.Floor.Speaking && !s.Audible() || u.Partial != "" && !u.Ended
 }
 
-// followAction gives the action's result to the dialogue, within the turn that
-// waits for it.
+// followAction gives the result of an action to the dialogue, within the turn that waits for
+// it.
 func (c *Conversation) followAction(call Call, r result) {
 	if c.st.userHasFloor() {
-		// The flow goes on, and says what it has to say after the turn of the user.
+		// The flow continues now, but what it says waits until the user's turn has ended.
 		c.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))
 		c.become(Understanding, c.event)
 		c.cancelReply(TurnInterrupted)
@@ -217,7 +220,7 @@ func (c *Conversation) followAction(call Call, r result) {
 	c.followDialogue(c.st.actionEnded(&c.opts, call, r), c.event)
 }
 
-// nextPart begins the part of the turn after a tool.
+// nextPart completes the current part of the turn and begins the next one, after a tool.
 func (s *State) nextPart(out *Output) {
 	r := &s.Reply
 	if !r.Complete() {
@@ -226,7 +229,7 @@ func (s *State) nextPart(out *Output) {
 	r.nextPart()
 }
 
-// afterCall goes on when the last call that the reply waits for has ended.
+// afterCall continues the reply when the last call that it waits for has ended.
 func (c *Conversation) afterCall(cause Cause) {
 	quick, long := c.st.Calls.open(c.st.Reply.Turn)
 	switch {
@@ -238,9 +241,9 @@ func (c *Conversation) afterCall(cause Cause) {
 	}
 }
 
-// continueReply gives the results to the mind, with what the user said
-// meanwhile. If the user is speaking, the user has the floor: the results are in
-// the history for the answer to what comes.
+// continueReply requests the rest of the reply from the model, which gets the results and what
+// the user has said meanwhile. If the user has the floor, the reply is held, or taken back if
+// the user has said words: the results are in the history for the next answer.
 func (c *Conversation) continueReply(cause Cause) {
 	st := &c.st
 	r := &st.Reply
@@ -254,7 +257,7 @@ func (c *Conversation) continueReply(cause Cause) {
 	c.st.nextPart(&c.out)
 	c.become(Understanding, cause)
 	if c.st.userHasFloor() {
-		// If it turns out to be a noise, releaseReply asks.
+		// If the voice is a noise, releaseReply makes the request.
 		r.Hold = HoldResults
 		c.st.holdPlayout(&c.out)
 		c.takeFloor(cause)
@@ -287,28 +290,28 @@ func (c *Conversation) handleTaskFailed(e TaskFailed) {
 	c.failCall(c.st.Calls.find(e.ID, true), failedResult(e.Code, e.Message, e.Output), code, causeTaskFailed)
 }
 
-// failCall ends a call with a failure that goes to Faulted, the partial result
-// kept (seed 001, 4.5 and 4.6).
+// failCall ends a call with a failure. If a reply waits for the call, the machine goes to
+// Faulted, and the partial result is kept (seed 001, 4.5 and 4.6).
 func (c *Conversation) failCall(i int, r result, code string, cause Cause) {
 	call := &c.st.Calls[i]
 	switch {
 	case call.Background():
 		c.endInBackground(i, r)
 	case call.Action():
-		// The flow knows what to do when its action fails.
+		// The flow decides what happens when its action fails.
 		c.handleCallEnded(i, r)
 	default:
 		id := call.ID
 		c.endCall(i, r)
 		c.faulted(code, false, cause, false)
 		if c.st.Phase == Faulted {
-			// The mind has the failure, and tells it: nobody has to say anything again.
+			// The mind has the failure in the history and tells it, so no question was lost.
 			c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, id)
 		}
 	}
 }
 
-// callTimedOut ends the calls whose time is up.
+// callTimedOut ends the running calls of a kind whose deadline has passed.
 func (c *Conversation) callTimedOut(long bool) {
 	code, cause := "TOOL_TIMEOUT", causeToolTimeout
 	if long {

@@ -2,21 +2,22 @@ package conv
 
 import "time"
 
-// UserTurn is the user's open turn, or what is kept of words before one opens.
+// UserTurn is the user's open turn, or words that have come before a turn is open.
 type UserTurn struct {
-	Turn       int       `json:"turn"` // zero: none is open
-	Text       string    `json:"text"` // final words
-	Partial    string    `json:"partial"`
-	Confidence float64   `json:"confidence"`
-	Ended      bool      `json:"ended"` // its end has been decided
+	Turn       int       `json:"turn"`       // number of the turn; zero: no turn is open
+	Text       string    `json:"text"`       // the words of final transcripts
+	Partial    string    `json:"partial"`    // the words since then, which may still change
+	Confidence float64   `json:"confidence"` // the lowest confidence of a final transcript, from 0 to 1
+	Ended      bool      `json:"ended"`      // the turn has ended, but its words are not handled yet
 	Started    time.Time `json:"started"`
-	Began      time.Time `json:"began,omitzero"` // when the voice of its first words did
+	Began      time.Time `json:"began,omitzero"` // when the voice began that said the first words
 }
 
-// Words are all words of the turn so far.
+// Words returns all words of the turn so far.
 func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
 
-// note adds words of the recognizer, whose voice began at an instant.
+// note adds words of the recognizer. final says that they are a final transcript, which
+// replaces the partial words. began is when the voice that said them began.
 func (u *UserTurn) note(text string, confidence float64, final bool, began time.Time) {
 	if text != "" && u.Words() == "" {
 		u.Began = began

@@ -7,14 +7,14 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file: what the recognizer hears. Seed 000, INT-002; seed 004, features
+// This file handles the words of the recognizer. Sources: seed 000, INT-002; seed 004, features
 // 2, 4 and 6.
 
-// staleWords reports words that belong to what is answered already.
+// staleWords reports whether words belong to a turn that is answered already.
 func (s *State) staleWords(number, utterance int, text string, final bool) bool {
 	f := &s.Floor
 	if s.Floor.isTail(number, utterance, final) {
-		return false // the transcript of the turn that is being answered
+		return false // handleFinal corrects the turn
 	}
 	if s.staleSpeech(number, utterance) {
 		return true
@@ -22,13 +22,14 @@ func (s *State) staleWords(number, utterance int, text string, final bool) bool 
 	if !s.thinking() || s.Audible() || f.Speaking || utterance > f.Closed {
 		return false
 	}
-	// No new voice was heard since the turn ended. Words that repeat it, and
-	// those of a turn whose transcript was not waited for, are its tail.
+	// No new voice has been heard since the turn ended. Words that repeat the turn, or that
+	// come while its final transcript is missing, belong to the turn.
 	text = squeeze(text)
 	return f.Tail != 0 || text == "" || s.repeats(text)
 }
 
-// repeats reports whether words are those of the turn that is being answered.
+// repeats reports whether words are those of the turn that is being answered, or the end of
+// them. If the words of the turn are not known, any words are.
 func (s *State) repeats(text string) bool {
 	asked := s.utteranceText(s.Reply.UserTurn)
 	return asked == "" || asked == dialog.Hidden || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
@@ -57,12 +58,11 @@ func (c *Conversation) handleFinal(e STTFinal) {
 	c.hear(text, e.Confidence, true, ends)
 }
 
-// hear takes the recognizer's words. Filters apply while the agent's audio
-// plays and at no other time (seed 004, feature 6); ends says that the
-// recognizer's endpoint ends the turn.
+// hear handles words of the recognizer. Filters apply only while the agent's audio plays (seed
+// 004, feature 6). ends says that the words end the turn.
 func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	if u := &c.st.User; c.st.Audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
-		c.st.User.note(text, confidence, true, c.began) // of what was said before the agent began to speak
+		c.st.User.note(text, confidence, true, c.began) // words from before the agent began to speak
 		return
 	}
 	if c.st.Audible() {
@@ -85,8 +85,7 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 		if text != "" && c.st.Reply.Held() {
 			c.cancelReply(TurnInterrupted)
 		}
-		// A silent user of whom the recognizer has understood nothing has said
-		// nothing.
+		// An empty final transcript for a silent user without words ends the turn.
 		nothing := final && !c.st.Floor.Speaking && c.st.User.Words() == "" && !c.st.Floor.Pushed
 		c.afterWords(ends || nothing)
 	case Understanding, Waiting, Generating:
@@ -107,15 +106,15 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 		c.st.User.note(text, confidence, final, c.began)
 		c.st.User.Ended = c.st.User.Ended || ends
 	case Preparing, Reconnecting, Faulted:
-		// A service failed, the line is up: it is answered afterwards.
+		// The audio path may still work. The words are answered afterwards.
 		c.st.User.note(text, confidence, final, c.began)
 	case Idle, Suspended, Terminating, Speaking:
-		// No microphone; Speaking is audible.
+		// The microphone is closed; in Speaking, hearOverAgent was called.
 	}
 }
 
-// endsWhileWorking: the user's turn may end while a tool or an agent works; it is
-// answered with the result.
+// endsWhileWorking ends the user's turn while a tool or a delegated agent works. The turn is
+// answered together with the result.
 func (s *State) endsWhileWorking(ends bool) {
 	if ends && s.User.Words() != "" {
 		s.User.Ended = true
@@ -123,7 +122,8 @@ func (s *State) endsWhileWorking(ends bool) {
 	}
 }
 
-// afterWords decides what follows from words in ListeningCapturing.
+// afterWords ends the turn after words in ListeningCapturing, or limits how long it may stay
+// silent.
 func (c *Conversation) afterWords(ends bool) {
 	if ends {
 		c.endTurn(c.event, false)
@@ -134,8 +134,8 @@ func (c *Conversation) afterWords(ends bool) {
 	}
 }
 
-// hearWhileThinking takes words after the end of the turn: the final transcript
-// that was waited for, or something new. What is neither was dropped as late.
+// hearWhileThinking handles words after the end of the turn: its final transcript, or new
+// words. Step has dropped others as late.
 func (c *Conversation) hearWhileThinking(text string, confidence float64, final, ends bool) {
 	st := &c.st
 	if c.st.awaitingFinal() {
@@ -160,14 +160,14 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 	c.afterWords(ends)
 }
 
-// hearOverAgent takes words while the agent is heard.
+// hearOverAgent handles words while the agent's audio plays.
 func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
 	over := &c.st.Over
 	verdict := c.ear.classify(text, c.st.Reply.Text)
 	answer := final && verdict.Kind != turn.Echo && c.st.answersOver(&c.opts, text, c.began)
 	switch {
 	case ignored(verdict.Kind) && final && !answer:
-		over.note("", confidence, true, c.began) // it does not belong to what the user says
+		over.note("", confidence, true, c.began) // ignored words are not part of the user's turn
 	default:
 		over.note(text, confidence, final, c.began)
 		if !ignored(verdict.Kind) {
@@ -181,14 +181,14 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 	}
 	c.actOnBarge(action, c.event)
 	if final && action != turn.Stop && !c.st.Floor.Speaking {
-		// Filtered: it was no interruption, and it is no input either.
+		// The words did not interrupt and are not input either.
 		c.st.Over = UserTurn{}
 	}
 }
 
-// ignored reports whether words of a kind are nothing that the user wants to
-// say. Each result of the recognizer is judged by itself: words that were real do not
-// make an echo after them real.
+// ignored reports whether words of a kind are not meant for the agent: an echo, a filler or a
+// sign of listening. Each result of the recognizer is judged by itself, so that an echo after
+// real words is still ignored.
 func ignored(k turn.VerdictKind) bool {
 	switch k {
 	case turn.Nothing, turn.Echo, turn.Filler, turn.Backchannel:
