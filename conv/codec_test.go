@@ -47,6 +47,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.SessionRenewal{Source: "diagnostics"},
 		conv.SessionRenewed{ID: "s2"},
 		conv.SessionConfigured{BargeIn: "energy", ListenOnly: true},
+		conv.ContextSet{ID: "a", Data: `{"files":{"a":1}}`},
 		conv.SessionExpiring{},
 		conv.SessionExpired{},
 		conv.ConnectionLost{Retryable: true},

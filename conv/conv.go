@@ -189,6 +189,8 @@ func (c *Conversation) handle(ev Event) {
 		c.handleSessionRenewed(e)
 	case SessionConfigured:
 		c.st.handleSessionConfigured(e)
+	case ContextSet:
+		c.st.handleContextSet(&c.out, e)
 	case SessionExpiring:
 		c.st.handleSessionExpiring(&c.out, &c.opts)
 	case SessionExpired:

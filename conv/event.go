@@ -268,6 +268,10 @@ type SessionConfigured struct {
 	ListenOnly bool
 }
 
+// ContextSet has changes of the conversation's context: see [Context.With]. ID tells it
+// from others, for the observer who waits for its step.
+type ContextSet struct{ ID, Data string }
+
 // SessionExpiring reports that the service has warned that the session will end soon.
 type SessionExpiring struct{}
 
@@ -336,6 +340,7 @@ const (
 	kindSessionRenewal
 	kindSessionRenewed
 	kindSessionConfigured
+	kindContextSet
 	kindSessionExpiring
 	kindSessionExpired
 	kindConnectionLost
@@ -381,6 +386,7 @@ func (PlayoutFlushed) kind() kind     { return kindPlayoutFlushed }
 func (SessionRenewal) kind() kind     { return kindSessionRenewal }
 func (SessionRenewed) kind() kind     { return kindSessionRenewed }
 func (SessionConfigured) kind() kind  { return kindSessionConfigured }
+func (ContextSet) kind() kind         { return kindContextSet }
 func (SessionExpiring) kind() kind    { return kindSessionExpiring }
 func (SessionExpired) kind() kind     { return kindSessionExpired }
 func (ConnectionLost) kind() kind     { return kindConnectionLost }

@@ -257,6 +257,11 @@ var descriptions = [numKinds]description{
 		x.flag(&x.ListenOnly, &e.ListenOnly)
 		return e
 	}, nil),
+	kindContextSet: of("context.set", func(x *exchange, e ContextSet) ContextSet {
+		x.name(&x.ID, &e.ID)
+		x.data(&x.Data, &e.Data)
+		return e
+	}, nil),
 	kindSessionExpiring: of[SessionExpiring]("session.expiring", nil, nil),
 	kindSessionExpired:  of[SessionExpired]("session.expired", nil, nil),
 	kindConnectionLost: of("connection.lost", func(x *exchange, e ConnectionLost) ConnectionLost {

@@ -111,6 +111,15 @@ func (x *exchange) loose(wire **loose, v *string) {
 	*v = string(value)
 }
 
+// data exchanges a JSON text.
+func (x *exchange) data(wire **loose, v *string) {
+	if x.mode == hiding {
+		*v = x.hide.json(*v)
+		return
+	}
+	x.loose(wire, v)
+}
+
 // look notes that the event has a text. While hiding it hides the secrets in words.
 func (x *exchange) look(v *string, words bool) {
 	x.texts = true

@@ -43,6 +43,7 @@ type stateForm struct {
 	Expecting   bool               `json:"expecting,omitempty"`
 	History     []Item             `json:"history,omitempty"`
 	Summary     Summary            `json:"summary,omitzero"`
+	Context     Context            `json:"context,omitzero"`
 	Said        string             `json:"said,omitempty"`
 	SaidCut     bool               `json:"said_cut,omitempty"`
 	Timers      Timers             `json:"timers"`
@@ -57,7 +58,7 @@ func (s *State) form() stateForm {
 		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
 		Calls: callForms(s.Calls), Session: s.Session.form(), Rules: s.Rules, Conn: s.connectionForm(), Faults: s.faultsForm(),
 		Pending: s.pendingForm(), Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
-		History: s.History, Summary: s.Summary, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
+		History: s.History, Summary: s.Summary, Context: s.Context, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
 	}
 }
 
@@ -70,7 +71,7 @@ func (f *stateForm) state() State {
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
 		Calls: callsOf(f.Calls), Session: f.Session.session(), Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
 		Pending: f.Pending.pending(), Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
-		History: f.History, Summary: f.Summary, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
+		History: f.History, Summary: f.Summary, Context: f.Context, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
 	}
 }
 

@@ -145,7 +145,7 @@ func (c *Conversation) handleSessionExpired(cause Cause) {
 
 func (c *Conversation) startTimedOut() {
 	if c.st.Phase == Idle {
-		c.st.Rules = Rules{}
+		c.st.Rules, c.st.Context = Rules{}, Context{}
 		c.out.notify(LevelError, "start.timeout")
 		return
 	}
@@ -156,7 +156,7 @@ func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
 		c.st.disarm(TimerStart)
-		c.st.Rules = Rules{}
+		c.st.Rules, c.st.Context = Rules{}, Context{}
 	case Terminating:
 		// The conversation is already ending.
 	default:

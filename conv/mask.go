@@ -42,6 +42,7 @@ func (k *mask) conceal(s *State) {
 	for i := range s.Consent.Calls {
 		k.hide(&s.Consent.Calls[i].Arguments)
 	}
+	s.Context = k.hideContext(s.Context)
 	for i := range s.Calls {
 		k.hide(&s.Calls[i].Arguments)
 	}

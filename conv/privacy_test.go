@@ -65,6 +65,11 @@ func fill(v reflect.Value, path string) {
 		}
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), path)
+	case reflect.Map:
+		if entries, ok := v.Interface().(map[string]json.RawMessage); ok {
+			entries = map[string]json.RawMessage{"«" + path + "»": json.RawMessage(`"«` + path + `»"`)}
+			v.Set(reflect.ValueOf(entries))
+		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() || v.Type() == reflect.TypeFor[dialog.State]() || v.Type() == reflect.TypeFor[json.RawMessage]() {
 			return
@@ -81,6 +86,6 @@ func fill(v reflect.Value, path string) {
 			fill(v.Field(i), name)
 		}
 	default:
-		// Numbers, flags, maps and interfaces hold no words here.
+		// Numbers, flags and interfaces hold no words here.
 	}
 }

@@ -44,6 +44,13 @@ var texts = []string{"", "mhm", "um", "stop", "boston", "book a flight", "I can 
 // pieces are what a model streams.
 var pieces = []string{"", " ", "Well", "I can help. ", "Where to? ", "Dr. Smith", " is in.\n", "日本語。", "and"}
 
+// contexts are what a client sets.
+var contexts = []string{
+	"", "no JSON", `[]`, `{"notes":{}}`, `{"operations":{}}`, `{"files":{"a":1,"a":2}}`,
+	`{"files":{"a.go":{"line":3,"note":"<b>&amp;\u0041 日本\ud800"}}}`, `{"files":{"a.go":null},"preferences":{"language":"de"}}`,
+	`{"files":null,"preferences":{"speed":1.50}}`, `{"preferences":{"x":"` + strings.Repeat("y", 16<<10) + `"}}`,
+}
+
 // commands are what a model understands of it.
 var commands = []string{
 	"", "no JSON", `{"commands":[]}`,
@@ -241,6 +248,8 @@ func (w *world) draw() conv.Event {
 			BargeIn:    rapid.SampledFrom([]turn.BargeInPolicy{"", turn.BargeInEnergy, turn.BargeInNone}).Draw(w.t, "barge-in"),
 			ListenOnly: w.flag(),
 		}
+	case "context.set":
+		return conv.ContextSet{Data: rapid.SampledFrom(contexts).Draw(w.t, "context")}
 	case "connection.lost":
 		return conv.ConnectionLost{Retryable: w.flag()}
 	case "reconnect.failed":

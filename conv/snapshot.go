@@ -63,7 +63,7 @@ func (s *State) snapshot() ([]byte, error) {
 
 // withoutWords returns the state without everything that was said, typed or told.
 func (s State) withoutWords() State {
-	s.History, s.Summary = nil, Summary{}
+	s.History, s.Summary, s.Context = nil, Summary{}, Context{}
 	s.User.Text, s.User.Partial = "", ""
 	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""
@@ -104,6 +104,9 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 			return nil, fmt.Errorf("restore: deferred event %d: %w", i+1, err)
 		}
 		c.st.Suspended.Facts = append(c.st.Suspended.Facts, fact)
+	}
+	if err := c.st.Context.check(); err != nil {
+		return nil, fmt.Errorf("restore: context: %w", err)
 	}
 	if err := c.st.check(); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)

@@ -42,6 +42,7 @@ type State struct {
 	Expecting bool               `json:"expecting,omitempty"` // Expect was set
 	History   []Item             `json:"history,omitempty"`
 	Summary   Summary            `json:"summary,omitzero"`
+	Context   Context            `json:"context,omitzero"`
 	Said      string             `json:"said,omitempty"`     // the agent's last words that had audio
 	SaidCut   bool               `json:"said_cut,omitempty"` // Said was cut off
 	Timers    Timers             `json:"timers"`

@@ -72,7 +72,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 	k.last = now
 	for _, check := range []func(step) error{
 		k.checkDropped, k.checkKept, k.checkTransitions, k.checkTurns, k.checkRequests, k.checkAnswered, k.checkCalls,
-		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkConfirmed, k.checkConsented,
+		k.checkSounding, k.checkHeard, k.checkDeadlines, k.checkWaiting, k.checkArmed, k.checkRest, k.checkSummary, k.checkContext, k.checkConfirmed, k.checkConsented,
 	} {
 		if err := check(s); err != nil {
 			return fmt.Errorf("%s in %v: %w", conv.EventType(ev), before.Phase, err)

@@ -46,6 +46,7 @@
 //	never "TEXT"                      no item of the history contains the text
 //	calls N                           calls without a result
 //	armed TIMER | idle TIMER          a deadline is armed, or is not
+//	context JSON                      the context that was set
 //	words "TEXT"                      the words of the user's open turn
 //
 // Every scenario is also run in other ways that must give the same result: its

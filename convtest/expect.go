@@ -62,6 +62,14 @@ func (r *Run) expectation(line string, from int, start conv.Phase) error {
 		}
 	case "armed", "idle":
 		return r.expectTimer(word == "armed", rest)
+	case "context":
+		got, err := json.Marshal(r.Conv.State().Context)
+		if err != nil {
+			return err
+		}
+		if string(got) != rest {
+			return fmt.Errorf("the context is %s, expected %s", got, rest)
+		}
 	case "words":
 		return compareQuoted("the user's words are", r.Conv.State().User.Words(), rest)
 	default:

@@ -90,6 +90,7 @@ func alphabet() []conv.Event {
 		conv.SessionRenewed{},
 		conv.SessionConfigured{},
 		conv.SessionConfigured{BargeIn: turn.BargeInNone, ListenOnly: true},
+		conv.ContextSet{Data: `{"files":{"a":1}}`},
 		conv.SessionExpiring{},
 		conv.SessionExpired{},
 		conv.ConnectionLost{},

@@ -60,7 +60,7 @@ func canonical(st *conv.State, o *conv.Options) {
 		st.DeadAir = turn.DeadAir{}
 	}
 	canonicalDialogue(st)
-	st.Session.ID = ""
+	st.Session.ID, st.Context = "", conv.Context{}
 	st.Faults.Code = ""
 	st.Previous = 0
 	for i := range st.Suspended.Facts {

@@ -14,7 +14,7 @@ func same(a, b *conv.State) bool {
 		a.Timers == b.Timers && a.Floor == b.Floor && a.User == b.User && a.Over == b.Over &&
 		a.Reply == b.Reply && a.Playout == b.Playout && a.ReadBack == b.ReadBack &&
 		a.Barge == b.Barge && a.DeadAir == b.DeadAir && a.Session == b.Session && a.Rules == b.Rules && a.Conn == b.Conn &&
-		a.Summary == b.Summary && a.Said == b.Said && a.SaidCut == b.SaidCut && a.Expecting == b.Expecting &&
+		a.Summary == b.Summary && a.Context.Equal(&b.Context) && a.Said == b.Said && a.SaidCut == b.SaidCut && a.Expecting == b.Expecting &&
 		sameCalls(a.Calls, b.Calls) && samePending(&a.Pending, &b.Pending) && sameConsent(&a.Consent, &b.Consent) &&
 		a.Faults.Code == b.Faults.Code && a.Faults.Recoveries == b.Faults.Recoveries &&
 		slices.Equal(a.Faults.Expiries, b.Faults.Expiries) &&

@@ -43,6 +43,9 @@ func TestSameSeesEveryField(t *testing.T) {
 			v.Set(reflect.Zero(v.Type()))
 		case v.Kind() == reflect.Slice:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		case v.Kind() == reflect.Map:
+			v.Set(reflect.MakeMap(v.Type()))
+			v.SetMapIndex(reflect.ValueOf("x"), reflect.Zero(v.Type().Elem()))
 		case v.CanInt():
 			v.SetInt(1)
 		case v.CanUint():

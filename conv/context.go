@@ -1,0 +1,353 @@
+package conv
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// This file: data that the client and the tools of a conversation set and read. Seed
+// 001, 4.8 (context preservation): the active files and the user's preferences survive a
+// lost connection, and so does the work in progress.
+
+// Limits of a [Context]. All of it goes into each checkpoint and each request to a model.
+const (
+	maxContextEntries = 64       // of each section
+	maxContextName    = 200      // bytes of an entry's name
+	maxContextBytes   = 16 << 10 // of all names and values
+	maxContextDepth   = 32       // of JSON values within each other
+)
+
+// Context is data about the conversation that its client and its tools set
+// ([ContextSet]): the files that are in use and the user's preferences, each an entry with
+// a name and a JSON value. A Context is not changed once it is made.
+type Context struct {
+	Files       map[string]json.RawMessage `json:"files,omitempty"`
+	Preferences map[string]json.RawMessage `json:"preferences,omitempty"`
+}
+
+// The sections of a context.
+const (
+	sectionFiles       = "files"
+	sectionPreferences = "preferences"
+	sectionOperations  = "operations"
+)
+
+// section returns the entries with the name of a section, or nil if there is none.
+func (x *Context) section(name string) *map[string]json.RawMessage {
+	switch name {
+	case sectionFiles:
+		return &x.Files
+	case sectionPreferences:
+		return &x.Preferences
+	default:
+		return nil
+	}
+}
+
+// sections are all entries, by section.
+func (x *Context) sections() [2]*map[string]json.RawMessage {
+	return [...]*map[string]json.RawMessage{&x.Files, &x.Preferences}
+}
+
+// With returns the context with changes: a JSON object with the members "files" and
+// "preferences", each an object of entries. An entry replaces the one of its name; null
+// removes it, or as the value of a section all of its entries. The error says what is
+// wrong; nothing is changed then.
+func (x Context) With(changes string) (Context, error) {
+	if !utf8.ValidString(changes) {
+		return x, errors.New("the context must be valid UTF-8")
+	}
+	if err := checkJSON(changes); err != nil {
+		return x, err
+	}
+	var sections map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(changes), &sections); err != nil || sections == nil {
+		return x, errors.New("the context must be a JSON object with the members files and preferences")
+	}
+	next := x
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		if name == sectionOperations {
+			return x, errors.New("operations cannot be set: they are the work that the conversation does")
+		}
+		section := next.section(name)
+		if section == nil {
+			return x, fmt.Errorf("unknown section %q: expected files or preferences", name)
+		}
+		var entries map[string]json.RawMessage
+		if err := json.Unmarshal(sections[name], &entries); err != nil {
+			return x, fmt.Errorf("%s must be a JSON object of entries, or null", name)
+		}
+		var err error
+		if *section, err = withEntries(*section, entries); err != nil {
+			return x, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := next.check(); err != nil {
+		return x, err
+	}
+	return next, nil
+}
+
+// withEntries returns a copy of entries with changes; changes that are nil remove all.
+func withEntries(entries, changes map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	if changes == nil {
+		return nil, nil
+	}
+	next := maps.Clone(entries)
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		if n := len(name); n == 0 || n > maxContextName {
+			return nil, fmt.Errorf("the name of an entry has %d bytes, must have 1 to %d", n, maxContextName)
+		}
+		if isNull(changes[name]) {
+			delete(next, name)
+			continue
+		}
+		if next == nil {
+			next = make(map[string]json.RawMessage, len(changes))
+		}
+		value, err := oneForm(changes[name])
+		if err != nil {
+			return nil, fmt.Errorf("entry %q: %w", name, err)
+		}
+		next[name] = value
+	}
+	if len(next) == 0 {
+		return nil, nil
+	}
+	return next, nil
+}
+
+// oneForm returns a JSON value as json.Marshal writes it, so that neither a snapshot nor
+// an escape in it makes a difference.
+func oneForm(value json.RawMessage) (json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func isNull(value json.RawMessage) bool { return string(bytes.TrimSpace(value)) == "null" }
+
+// check returns an error if the context exceeds the limits.
+func (x *Context) check() error {
+	size := 0
+	for i, section := range x.sections() {
+		if n := len(*section); n > maxContextEntries {
+			return fmt.Errorf("%s would have %d entries, must have at most %d", [...]string{sectionFiles, sectionPreferences}[i], n, maxContextEntries)
+		}
+		for name, value := range *section { // order: a sum
+			size += len(name) + len(value)
+		}
+	}
+	if size > maxContextBytes {
+		return fmt.Errorf("the context would have %d bytes, must have at most %d", size, maxContextBytes)
+	}
+	return nil
+}
+
+// Empty reports whether there are no entries.
+func (x *Context) Empty() bool { return len(x.Files) == 0 && len(x.Preferences) == 0 }
+
+// Equal reports whether two contexts have the same entries.
+func (x *Context) Equal(y *Context) bool {
+	same := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+	return maps.EqualFunc(x.Files, y.Files, same) && maps.EqualFunc(x.Preferences, y.Preferences, same)
+}
+
+// checkJSON returns an error unless text is one JSON value that is not too deep and in
+// which no object has two members of one name: readers differ on which of them counts.
+func checkJSON(text string) error {
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.UseNumber()
+	type level struct {
+		names map[string]bool // of an object; nil: it is an array
+		value bool            // a name was read: its value follows
+	}
+	var open []level
+	for {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) && len(open) == 0:
+			return errors.New("the context is empty: expected a JSON object")
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return errors.New("the JSON of the context ends early")
+		case err != nil:
+			return fmt.Errorf("the context is not valid JSON: %w", err)
+		}
+		var top *level
+		if len(open) > 0 {
+			top = &open[len(open)-1]
+		}
+		if top != nil && top.names != nil && !top.value {
+			if name, ok := token.(string); ok {
+				if top.names[name] {
+					return fmt.Errorf("the name %q stands twice in one JSON object", cutRunes(name, maxContextName))
+				}
+				top.names[name], top.value = true, true
+				continue
+			}
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			if len(open) == maxContextDepth {
+				return fmt.Errorf("the JSON of the context has more than %d levels", maxContextDepth)
+			}
+			inner := level{}
+			if token == json.Delim('{') {
+				inner.names = map[string]bool{}
+			}
+			if top != nil {
+				top.value = false
+			}
+			open = append(open, inner)
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		default:
+			if top != nil {
+				top.value = false
+			}
+		}
+		if len(open) > 0 {
+			continue
+		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return errors.New("the context must be one JSON object: more follows it")
+		}
+		return nil
+	}
+}
+
+// handleContextSet takes changes of the context, whatever the phase. It changes nothing
+// else.
+func (s *State) handleContextSet(out *Output, e ContextSet) {
+	if s.Phase == Terminating {
+		out.emit(Reject{Code: "no_conversation"})
+		return
+	}
+	next, err := s.Context.With(e.Data)
+	if err != nil {
+		out.emit(Reject{Code: CodeContextRefused})
+		return
+	}
+	s.Context, s.changed = next, true // also where it is equal: what may be shown of it may not be
+}
+
+// CodeContextRefused is the code of a [Reject] of changes of the context that
+// [Context.With] refuses.
+const CodeContextRefused = "context.refused"
+
+// ContextView is the context of a conversation with the work in progress, which nobody
+// sets.
+type ContextView struct {
+	Context
+
+	Operations []Operation `json:"operations,omitempty"`
+}
+
+// Operation is work in progress: what the conversation waits for, or has not told yet.
+type Operation struct {
+	Kind  OperationKind `json:"kind"`
+	ID    string        `json:"id,omitempty"`   // of the call; of delegated work: what cancel takes
+	Name  string        `json:"name,omitempty"` // of the tool, or of the step that asks
+	Since time.Time     `json:"since,omitzero"`
+}
+
+// OperationKind says what an [Operation] waits for.
+type OperationKind string
+
+// The kinds of operations.
+const (
+	OperationTool         OperationKind = "tool"         // a tool runs
+	OperationTask         OperationKind = "task"         // delegated work runs
+	OperationConfirmation OperationKind = "confirmation" // the user has been asked for a yes
+	OperationResult       OperationKind = "result"       // the result is there and has not been told
+)
+
+// OperationKinds returns all kinds.
+func OperationKinds() []string {
+	return []string{string(OperationTool), string(OperationTask), string(OperationConfirmation), string(OperationResult)}
+}
+
+// ContextView returns the context and the work in progress.
+func (s *State) ContextView() ContextView {
+	return ContextView{s.Context, s.operations()}
+}
+
+// operations is the work in progress.
+func (s *State) operations() []Operation {
+	var list []Operation
+	for i := range s.Calls {
+		call := &s.Calls[i]
+		kind := OperationTool
+		if call.Long {
+			kind = OperationTask
+		}
+		list = append(list, Operation{kind, call.ID, call.Name, call.Started})
+	}
+	for i := range s.Consent.Calls {
+		list = append(list, Operation{Kind: OperationConfirmation, Name: s.Consent.Calls[i].Name})
+	}
+	if d := &s.Dialogue; d.Confirmation != nil {
+		list = append(list, Operation{Kind: OperationConfirmation, Name: d.Confirmation.Step})
+	}
+	for _, ids := range [...][]string{s.Pending.Announcing, s.Pending.News} {
+		for _, id := range ids {
+			list = append(list, Operation{Kind: OperationResult, ID: id, Name: s.nameOfCall(id)})
+		}
+	}
+	return list
+}
+
+// nameOfCall is the name of the tool of a call that has its result.
+func (s *State) nameOfCall(id string) string {
+	for i := len(s.History) - 1; i >= 0; i-- {
+		if it := &s.History[i]; it.Role == RoleTool && it.CallID == id {
+			return it.Name
+		}
+	}
+	return ""
+}
+
+// hideContext returns a context without secrets. A value of which only a part could be
+// hidden, and which would not be JSON without it, is hidden as a whole.
+func (k *mask) hideContext(x Context) Context {
+	for _, section := range x.sections() {
+		if *section == nil {
+			continue
+		}
+		hidden := make(map[string]json.RawMessage, len(*section))
+		for _, name := range slices.Sorted(maps.Keys(*section)) {
+			hidden[k.Text(name)] = json.RawMessage(k.json(string((*section)[name])))
+		}
+		*section = hidden
+	}
+	return x
+}
+
+// json returns a JSON text without secrets, also those that are written with escapes.
+func (k *mask) json(text string) string {
+	if k.None() {
+		return text
+	}
+	if b, err := oneForm(json.RawMessage(text)); err == nil {
+		text = string(b)
+	}
+	hidden := k.Text(text)
+	if hidden != text && !json.Valid([]byte(hidden)) {
+		return `"` + dialog.Hidden + `"`
+	}
+	return hidden
+}
