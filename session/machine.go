@@ -72,6 +72,8 @@ type Machine struct {
 
 	current atomic.Pointer[Snapshot]
 
+	contexts atomic.Int64 // how often SetContext was called
+
 	begin   sync.Mutex // guards started and once
 	started bool
 	once    bool // it holds one conversation and no other: see Reset

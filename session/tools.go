@@ -81,6 +81,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if t.s.o.Retried != nil {
 			ctx = port.WithRetries(ctx, t.s.o.Retried)
 		}
+		ctx = context.WithValue(ctx, toolContextKey{}, &ToolContext{s: t.s})
 		output, err := runTool(ctx, tool, call, limit, progress)
 		t.mu.Lock()
 		delete(t.running, id)

@@ -1,0 +1,187 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// This file: the context of a conversation, as its client, its tools and its program set
+// and read it (seed 001, 4.8).
+
+// ContextError reports that changes of a context were refused. It says what is wrong with
+// them; nothing was changed.
+type ContextError struct{ Err error }
+
+// Error returns what is wrong.
+func (e *ContextError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *ContextError) Unwrap() error { return e.Err }
+
+// Context returns what was set of the conversation's context, without the agent's secrets,
+// and the work in progress. It fails with [ErrEnded] after the loop's end.
+func (m *Machine) Context() (conv.ContextView, error) {
+	var v conv.ContextView
+	err := m.inspect(func(*conv.Conversation) { v = m.veil.Shown().State().ContextView() })
+	return v, err
+}
+
+// SetContext changes the conversation's context: see [conv.Context.With] for the form of
+// changes. It returns when they are made. It fails with a [*ContextError] if they are
+// refused, with [ErrEnded] after the end, and with ctx's error, which leaves open whether
+// they were made. It waits for the loop: before Run, post a [conv.ContextSet] instead.
+func (m *Machine) SetContext(ctx context.Context, changes []byte) error {
+	if err := m.tryContext(changes); err != nil {
+		return err
+	}
+	id := "set-" + strconv.FormatInt(m.contexts.Add(1), 10)
+	made := make(chan bool, 1)
+	defer m.subscribe(&observer{step: func(s Step) {
+		if e, ok := s.Event.(conv.ContextSet); ok && e.ID == id {
+			made <- !slices.ContainsFunc(s.Output.Effects, func(e conv.Effect) bool { _, no := e.(conv.Reject); return no })
+		}
+	}})()
+	if err := m.Post(conv.ContextSet{ID: id, Data: string(changes)}); err != nil {
+		return err
+	}
+	select {
+	case ok := <-made:
+		if ok {
+			return nil
+		}
+		if err := m.tryContext(changes); err != nil {
+			return err // what others have set meanwhile left no room
+		}
+		return &ContextError{errors.New("other changes were made at the same time: try again")}
+	case <-m.Done():
+		return ErrEnded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// tryContext returns the error with which changes would be refused now.
+func (m *Machine) tryContext(changes []byte) error {
+	var refused error
+	err := m.inspect(func(c *conv.Conversation) {
+		if c.Phase() == conv.Terminating {
+			refused = ErrEnded
+		} else if _, err := c.State().Context.With(string(changes)); err != nil {
+			refused = &ContextError{err}
+		}
+	})
+	return errors.Join(err, refused)
+}
+
+// SetContext is that of the machine. It returns when the changes are kept too, or could
+// not be because the store is away.
+func (s *Session) SetContext(ctx context.Context, changes []byte) error {
+	if err := s.Machine.SetContext(ctx, changes); err != nil {
+		return err
+	}
+	return s.keeper.answered(ctx)
+}
+
+// answered waits until the state that was handed over last is kept, or could not be.
+func (k *keeper) answered(ctx context.Context) error {
+	if k == nil {
+		return nil
+	}
+	number := k.position()
+	if !k.await(ctx, func() bool { return k.lost || k.tellable(number) }) {
+		return ctx.Err()
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.lost {
+		return port.ErrFenced
+	}
+	return nil
+}
+
+// Context returns the context of the conversation and the work in progress.
+func (t *Text) Context() (conv.ContextView, error) { return t.s.Context() }
+
+// SetContext changes the context of the conversation: see [Machine.SetContext].
+func (t *Text) SetContext(ctx context.Context, now time.Time, changes []byte) error {
+	_, err := t.take(ctx, now, func() error {
+		if err := t.s.tryContext(changes); err != nil {
+			return err
+		}
+		return t.s.step(now, conv.ContextSet{Data: string(changes)})
+	})
+	return err
+}
+
+// ToolContext gives a tool access to the context of the conversation that has called it.
+// It is valid during the call, and safe for concurrent use.
+type ToolContext struct {
+	s *Session
+
+	mu  sync.Mutex // guards set
+	set [][]byte   // virtual time: what the call has set and the machine may not have yet
+}
+
+type toolContextKey struct{}
+
+// ContextOf returns the context of the conversation whose tool is called with ctx. ok is
+// false outside of a call, and in delegated work that outlives the conversation.
+func ContextOf(ctx context.Context) (t *ToolContext, ok bool) {
+	t, ok = ctx.Value(toolContextKey{}).(*ToolContext)
+	return t, ok
+}
+
+// Get returns the context, without the agent's secrets, and the work in progress: the call
+// is part of it.
+func (t *ToolContext) Get() (conv.ContextView, error) {
+	v, err := t.s.Context()
+	if err != nil {
+		return v, err
+	}
+	v.Context, err = t.ahead(v.Context)
+	return v, err
+}
+
+// Set changes the context: see [Machine.SetContext].
+func (t *ToolContext) Set(ctx context.Context, changes []byte) error {
+	if t.s.work == nil {
+		return t.s.SetContext(ctx, changes)
+	}
+	// In virtual time the loop waits for the call to return.
+	var now conv.Context
+	if err := t.s.inspect(func(c *conv.Conversation) { now = c.State().Context }); err != nil {
+		return err
+	}
+	now, err := t.ahead(now)
+	if err == nil {
+		_, err = now.With(string(changes))
+	}
+	if err != nil {
+		return &ContextError{err}
+	}
+	t.mu.Lock()
+	t.set = append(t.set, slices.Clone(changes))
+	t.mu.Unlock()
+	t.s.postFact(conv.ContextSet{Data: string(changes)})
+	return nil
+}
+
+// ahead returns a context with what the call has set.
+func (t *ToolContext) ahead(x conv.Context) (conv.Context, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var err error
+	for _, changes := range t.set {
+		if x, err = x.With(string(changes)); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
