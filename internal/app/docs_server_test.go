@@ -27,9 +27,10 @@ var (
 
 // curl is a command of the document.
 type curl struct {
-	url   string
-	data  string
-	lines int // that head lets through; 0: all
+	method string // "": as curl chooses
+	url    string
+	data   string
+	lines  int // that head lets through; 0: all
 }
 
 // parseCurl reads a command; vars are the variables of the shell.
@@ -59,6 +60,9 @@ func parseCurl(t *testing.T, command string, vars map[string]string) curl {
 	for i := 1; i < len(words); i++ {
 		switch words[i] {
 		case "-s", "-sN":
+		case "-X":
+			i++
+			c.method = words[i]
 		case "-d":
 			i++
 			c.data = words[i]
@@ -75,6 +79,9 @@ func (c curl) run(t *testing.T, server string) string {
 	method, body := http.MethodGet, io.Reader(http.NoBody)
 	if c.data != "" {
 		method, body = http.MethodPost, strings.NewReader(c.data)
+	}
+	if c.method != "" {
+		method = c.method
 	}
 	r, err := http.NewRequestWithContext(t.Context(), method, strings.Replace(c.url, "http://127.0.0.1:8080", server, 1), body)
 	if err != nil {

@@ -149,7 +149,7 @@ func (s *Server) cors(w http.ResponseWriter, r *http.Request) {
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Request-Id")
 	if r.Method == http.MethodOptions {
-		h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS")
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE, OPTIONS")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
 		h.Set("Access-Control-Max-Age", "600")
 	}

@@ -44,6 +44,9 @@ func failureOf(err error) *failure {
 	if active, ok := errors.AsType[*session.ActiveError](err); ok {
 		return &failure{http.StatusConflict, "conversation_active", active.Error()}
 	}
+	if refused, ok := errors.AsType[*session.ContextError](err); ok {
+		return &failure{http.StatusBadRequest, "bad_context", refused.Error()}
+	}
 	switch {
 	case errors.Is(err, hub.ErrCommand):
 		return &failure{http.StatusBadRequest, "bad_command", err.Error()}
@@ -121,7 +124,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &large):
-		return fail(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", large.Limit)
+		return tooLarge(large)
 	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF):
 		return fail(http.StatusBadRequest, "bad_json", "the body is not valid JSON: %v", err)
 	case errors.Is(err, io.EOF):
@@ -133,4 +136,20 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	default:
 		return fail(http.StatusBadRequest, "bad_request", "the body: %v", err)
 	}
+}
+
+// body returns the body of a request.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.o.MaxBody))
+	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, tooLarge(large)
+	}
+	if err != nil {
+		return nil, fail(http.StatusBadRequest, "bad_request", "the body: %v", err)
+	}
+	return b, nil
+}
+
+func tooLarge(err *http.MaxBytesError) error {
+	return fail(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", err.Limit)
 }

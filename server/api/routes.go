@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/explore"
 	"github.com/hocketvoice/hocket/server/hub"
 )
@@ -55,6 +56,15 @@ func (s *Server) routes() []route {
 			summary: "Follow a conversation: server-sent events, or a WebSocket. The messages are described by /events.schema.json.",
 			query:   append(stream, parameter{"query", "steps", "1: include the steps of the machine"}),
 			status:  http.StatusOK, media: "text/event-stream", fails: []int{bad, missing, many},
+		}},
+		{"GET /v1/conversations/{id}/context", s.showContext, true, kind{
+			summary: "The context of a conversation: files in use, preferences, and the work in progress.",
+			status:  http.StatusOK, gives: typeOf[conv.ContextView](), fails: []int{missing, conflict},
+		}},
+		{"PATCH /v1/conversations/{id}/context", s.setContext, true, kind{
+			summary: "Set entries of the context of a conversation, or remove those with the value null.",
+			takes:   typeOf[conv.Context](),
+			status:  http.StatusOK, gives: typeOf[conv.ContextView](), fails: []int{bad, missing, conflict, large, busy},
 		}},
 		{"GET /v1/conversations/{id}/trace", s.trace, true, kind{
 			summary: "The trace so far, for hocket replay.", status: http.StatusOK, media: "application/jsonl", fails: []int{missing},

@@ -39,13 +39,14 @@ func enums() map[reflect.Type][]string {
 		return states
 	}
 	return map[reflect.Type][]string{
-		reflect.TypeFor[conv.Phase]():       phases,
-		reflect.TypeFor[view.AgentVoice]():  states(view.NameAgentVoice),
-		reflect.TypeFor[view.Amplifier]():   states(view.NameAmplifier),
-		reflect.TypeFor[view.EasyTurn]():    states(view.NameEasyTurn),
-		reflect.TypeFor[view.Interaction](): states(view.NameInteraction),
-		reflect.TypeFor[conv.NotifyLevel](): {string(conv.LevelInfo), string(conv.LevelWarning), string(conv.LevelError)},
-		reflect.TypeFor[hub.TaskState]():    hub.TaskStates(),
+		reflect.TypeFor[conv.Phase]():         phases,
+		reflect.TypeFor[view.AgentVoice]():    states(view.NameAgentVoice),
+		reflect.TypeFor[view.Amplifier]():     states(view.NameAmplifier),
+		reflect.TypeFor[view.EasyTurn]():      states(view.NameEasyTurn),
+		reflect.TypeFor[view.Interaction]():   states(view.NameInteraction),
+		reflect.TypeFor[conv.NotifyLevel]():   {string(conv.LevelInfo), string(conv.LevelWarning), string(conv.LevelError)},
+		reflect.TypeFor[hub.TaskState]():      hub.TaskStates(),
+		reflect.TypeFor[conv.OperationKind](): conv.OperationKinds(),
 		reflect.TypeFor[conv.TurnEventType](): {
 			string(conv.TurnStarted), string(conv.TurnCompleted), string(conv.TurnInterrupted),
 			string(conv.TurnAbandoned), string(conv.TurnFailed),

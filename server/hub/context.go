@@ -1,0 +1,27 @@
+package hub
+
+import (
+	"context"
+
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/session"
+)
+
+// Context returns what was set of the conversation's context, and the work in progress. It
+// contains words, but no secrets of the agent. It returns [session.ErrEnded] after the end.
+func (c *Conversation) Context() (conv.ContextView, error) {
+	s := c.session.Load()
+	if s == nil {
+		return conv.ContextView{}, session.ErrEnded
+	}
+	return s.Context()
+}
+
+// SetContext changes the conversation's context: see [session.Session.SetContext].
+func (c *Conversation) SetContext(ctx context.Context, changes []byte) error {
+	s := c.session.Load()
+	if s == nil {
+		return session.ErrEnded
+	}
+	return s.SetContext(ctx, changes)
+}
