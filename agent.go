@@ -129,7 +129,7 @@ func (a *Agent) session(d port.Detector) (session.Options, error) {
 		return session.Options{}, err
 	}
 	o := session.Options{
-		Conv: s.Conversation, Turn: s.Turn, Onset: s.Onset, Stability: s.Stability, Voice: s.Voice,
+		Conv: s.Conversation, Turn: s.Turn, Onset: s.Onset, Stability: s.Stability, Voice: s.Voice, Location: s.Location,
 		Model: a.Model, Instructions: a.Instructions,
 	}
 	if a.def != nil {

@@ -101,6 +101,6 @@ func (a *Agent) Chat() (*session.Text, error) {
 		return nil, err
 	}
 	return session.NewText(session.TextOptions{
-		Conv: o.Conv, Tools: o.Tools, ModelTools: o.ModelTools, Model: o.Model, Instructions: o.Instructions, Wait: wait.For,
+		Conv: o.Conv, Tools: o.Tools, ModelTools: o.ModelTools, Model: o.Model, Instructions: o.Instructions, Location: o.Location, Wait: wait.For,
 	})
 }

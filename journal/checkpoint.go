@@ -22,8 +22,9 @@ type Checkpoint struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent,omitempty"`
 	Transport string    `json:"transport,omitempty"`
-	Owner     string    `json:"owner,omitempty"`  // of the API key that created the conversation
-	Caller    string    `json:"caller,omitempty"` // the person, if known
+	Owner     string    `json:"owner,omitempty"`    // of the API key that created the conversation
+	Caller    string    `json:"caller,omitempty"`   // the person, if known
+	Timezone  string    `json:"timezone,omitempty"` // of the conversation: a name of the IANA database, or an offset such as +02:00
 	Started   time.Time `json:"started"`
 	Saved     time.Time `json:"saved"`
 	Privacy   string    `json:"privacy,omitempty"` // of package conv; empty if the words may be stored

@@ -13,6 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/timezone"
 )
 
 // Version is the version of a trace's schema and of the machine's output for the
@@ -23,12 +24,15 @@ const Version = 2
 // Header is the first line of a trace. It contains all that is needed to step the
 // conversation again.
 type Header struct {
-	Format  string       `json:"format"` // "hocket trace"
-	Version int          `json:"version"`
-	Config  string       `json:"config"`          // hash of options and agent
-	Started time.Time    `json:"started"`         // start time; the lines' times are relative to it
-	Options conv.Options `json:"options"`         // without the agent
-	Agent   []agent.File `json:"agent,omitempty"` // names are relative to the agent's folder
+	Format  string    `json:"format"` // "hocket trace"
+	Version int       `json:"version"`
+	Config  string    `json:"config"`  // hash of options and agent
+	Started time.Time `json:"started"` // start time; the lines' times are relative to it
+	// Timezone is the conversation's time zone, as [Checkpoint] has it; without it the offset
+	// of Started.
+	Timezone string       `json:"timezone,omitempty"`
+	Options  conv.Options `json:"options"`         // without the agent
+	Agent    []agent.File `json:"agent,omitempty"` // names are relative to the agent's folder
 	// Withheld reports that this copy of the trace is for a client and does not
 	// contain the agent's files. [Header.With] adds them for a replay.
 	Withheld bool `json:"agent_withheld,omitempty"`
@@ -42,6 +46,9 @@ const format = "hocket trace"
 // and the files of its agent.
 func NewHeader(started time.Time, o conv.Options, agent []agent.File) (Header, error) {
 	h := Header{Format: format, Version: Version, Started: started, Options: o, Agent: relative(agent)}
+	if started.Location() != time.UTC {
+		h.Timezone = timezone.Name(started)
+	}
 	hash, err := h.hash()
 	if err != nil {
 		return Header{}, err

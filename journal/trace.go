@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timezone"
 )
 
 // maxLine bounds the length of a line in a trace. The longest lines contain an
@@ -110,6 +111,15 @@ func (t *Reader) begin(b []byte) error {
 	if err := t.header.check(); err != nil {
 		return fmt.Errorf("trace line %d: %w", t.number, err)
 	}
+	// Whatever the zone of this process is, a day is the one that it was.
+	loc := timezone.Of(t.header.Started)
+	if t.header.Timezone != "" {
+		var err error
+		if loc, err = timezone.Load(t.header.Timezone); err != nil {
+			return fmt.Errorf("trace line %d: field timezone is %q: %w", t.number, t.header.Timezone, err)
+		}
+	}
+	t.header.Started = t.header.Started.In(loc)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -59,6 +60,8 @@ type keeper struct {
 	privacy conv.Privacy
 	keep    bool // after the conversation's end
 	started time.Time
+	// timezone is the name of the conversation's.
+	timezone string
 
 	// Of the loop's goroutine.
 	last *conv.Conversation // as it was noted last; nil: nothing was
@@ -115,7 +118,7 @@ func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time
 
 // begin says since when there is a conversation, and under which claim it is kept.
 func (k *keeper) begin(token int64, started time.Time) {
-	k.o.Token, k.started = token, started
+	k.o.Token, k.started, k.timezone = token, started, timezone.Name(started)
 	if !k.o.Started.IsZero() {
 		k.started = k.o.Started
 	}
@@ -339,7 +342,7 @@ func (k *keeper) encode(d *draft) ([]byte, error) {
 	st := d.conv.State()
 	return journal.Checkpoint{
 		ID: k.id, Agent: k.o.Agent, Transport: k.o.Transport, Owner: k.o.Owner, Caller: k.o.Caller,
-		Privacy: string(k.privacy), Awaited: k.o.Awaited, Started: k.started, Saved: d.now,
+		Privacy: string(k.privacy), Awaited: k.o.Awaited, Timezone: k.timezone, Started: k.started, Saved: d.now,
 		Phase: st.Phase.String(), Turns: st.LastTurn, Ended: d.ended, Snapshot: snapshot,
 	}.Marshal()
 }

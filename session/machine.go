@@ -11,6 +11,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/internal/timezone"
 )
 
 // inboxSize bounds the facts that wait for the loop. When it is full the poster
@@ -114,7 +115,7 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 		return nil, err
 	}
 	if o.Now == nil {
-		o.Now = steadyClock()
+		o.Now = steadyClock(nil)
 	}
 	if o.Owners == nil {
 		o.Owners = &Owners{}
@@ -128,10 +129,15 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 
 // steadyClock returns a clock that starts with the time of day. Its times have no
 // monotonic reading besides, which differs from the time of day by some nanoseconds: the
-// difference of two times is that of what is written of them, so that a trace replays.
-func steadyClock() func() time.Time {
+// difference of two times is that of what is written of them, so that a trace replays. They
+// are in a time zone that has a name, so that a day is the same one in the replay: that of
+// the process now if location is nil.
+func steadyClock(location *time.Location) func() time.Time {
 	began := time.Now()
-	day := began.Round(0)
+	if location == nil {
+		location = timezone.Of(began)
+	}
+	day := began.Round(0).In(location)
 	return func() time.Time { return day.Add(time.Since(began)) }
 }
 

@@ -847,7 +847,7 @@ func TestFacadeTurnContext(t *testing.T) {
 		p.must(p.m.StartConversation())
 		p.in(conv.ListeningReady)
 		pass(10 * ms)
-		began := time.Now()
+		began := time.Now().In(p.m.State().Since.Location())
 		p.must(p.m.Post(conv.SpeechStarted{}))
 		pass(10 * ms)
 		p.must(p.m.Post(conv.STTFinal{Text: "how is the weather", Confidence: 0.9, Endpoint: true}))

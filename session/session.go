@@ -13,6 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/turn"
@@ -85,6 +86,9 @@ type Options struct {
 	// then runs again under its key if that does no harm; else its call has failed,
 	// and nobody knows whether it was done.
 	Restore []byte
+	// Location is the time zone of the conversation: what "tomorrow" is. One that goes on is
+	// given that of its checkpoint. If nil it is the offset that the clock has at the start.
+	Location *time.Location
 	// Keys go before the idempotency keys of calls; ID if empty. Two conversations
 	// never share them, and one that is restored keeps its own.
 	Keys string
@@ -129,6 +133,7 @@ type Session struct {
 	// Virtual time; set before the loop runs.
 	work       *work     // who is busy; nil in real time
 	virtualNow time.Time // of the loop's goroutine
+	location   *time.Location
 }
 
 // New wires a session. Run or RunVirtual holds the call, once.
@@ -150,7 +155,7 @@ func New(o Options) (*Session, error) {
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
 	o.Conv.SessionRenews = true
-	s := &Session{o: o, clock: steadyClock()}
+	s := &Session{o: o, clock: steadyClock(o.Location)}
 	m, err := NewMachine(MachineOptions{
 		ID: o.ID, Conv: o.Conv, Now: s.now, Perform: s.perform, Record: s.record, After: s.heed,
 		Owner: o.Owner, Owners: o.Owners, Restore: o.Restore,
@@ -189,6 +194,18 @@ func (s *Session) now() time.Time {
 	}
 	return s.clock()
 }
+
+// begin starts virtual time, and with it the time zone if none is set.
+func (s *Session) begin(start time.Time) {
+	s.work, s.location = newWork(), s.o.Location
+	if s.location == nil {
+		s.location = timezone.Of(start)
+	}
+	s.set(start)
+}
+
+// set moves virtual time.
+func (s *Session) set(now time.Time) { s.virtualNow = now.In(s.location) }
 
 // open makes the parts that live as long as the call. What it made before it
 // failed, close ends.

@@ -31,6 +31,8 @@ type TextOptions struct {
 	Checkpoints Checkpoints
 	Restore     []byte
 	Keys        string
+	// Location: see [Options]. The start is that of the first time that the caller gives.
+	Location *time.Location
 	// Wait waits for a pause between two tries; the time passes at once if nil.
 	Wait func(ctx context.Context, d time.Duration) error
 }
@@ -76,7 +78,7 @@ func NewText(o TextOptions) (*Text, error) {
 	t := &Text{wait: o.Wait}
 	s, err := New(Options{
 		ID: o.ID, Conv: o.Conv, Leg: &t.page, Text: true, Model: o.Model, Tools: o.Tools, ModelTools: o.ModelTools,
-		Instructions: o.Instructions, Checkpoints: o.Checkpoints, Restore: o.Restore, Keys: o.Keys,
+		Instructions: o.Instructions, Checkpoints: o.Checkpoints, Restore: o.Restore, Keys: o.Keys, Location: o.Location,
 	})
 	if err != nil {
 		return nil, err
@@ -103,13 +105,13 @@ type TextReply struct {
 
 // Start begins the conversation and returns the greeting.
 func (t *Text) Start(ctx context.Context, now time.Time) (TextReply, error) {
-	return t.take(ctx, now, func() error { return t.s.step(now, conv.UserStart{}) })
+	return t.take(ctx, now, func() error { return t.s.step(t.s.virtualNow, conv.UserStart{}) })
 }
 
 // Resume goes on with the conversation of a snapshot, in place of Start. What was
 // said last is said again, if nothing else is to be said.
 func (t *Text) Resume(ctx context.Context, now time.Time) (TextReply, error) {
-	r, err := t.take(ctx, now, func() error { return t.s.goOn(now) })
+	r, err := t.take(ctx, now, func() error { return t.s.goOn(t.s.virtualNow) })
 	if last := t.State().Dialogue.LastResponse; err == nil && len(r.Said) == 0 && last != "" {
 		r.Said = []string{last}
 	}
@@ -132,24 +134,24 @@ func (t *Text) Say(ctx context.Context, now time.Time, text string) (TextReply, 
 	return t.take(ctx, now, func() error {
 		if next := t.s.conv.NextDeadline(); !next.IsZero() && !now.Before(next) {
 			// What passed between two lines: the session's clock alone.
-			if err := t.s.step(now, conv.DeadlinePassed{}); err != nil {
+			if err := t.s.step(t.s.virtualNow, conv.DeadlinePassed{}); err != nil {
 				return err
 			}
 		}
-		return t.s.step(now, conv.UserText{Text: text})
+		return t.s.step(t.s.virtualNow, conv.UserText{Text: text})
 	})
 }
 
 // Interrupt stops the agent's answer, after the context of the call that it was the work of has
 // ended, and returns when the agent listens.
 func (t *Text) Interrupt(ctx context.Context, now time.Time) (TextReply, error) {
-	return t.take(ctx, now, func() error { return t.s.step(now, conv.UserInterrupt{Source: "keyboard"}) })
+	return t.take(ctx, now, func() error { return t.s.step(t.s.virtualNow, conv.UserInterrupt{Source: "keyboard"}) })
 }
 
 // Recover goes on after an error, as [Machine.Recover] does, and returns when the agent
 // waits for the next line.
 func (t *Text) Recover(ctx context.Context, now time.Time) (TextReply, error) {
-	return t.take(ctx, now, func() error { return t.s.step(now, conv.UserRecover{}) })
+	return t.take(ctx, now, func() error { return t.s.step(t.s.virtualNow, conv.UserRecover{}) })
 }
 
 // take begins something, and goes on until the machine waits for the user.
@@ -180,26 +182,26 @@ func (t *Text) take(ctx context.Context, now time.Time, begin func() error) (Tex
 				return TextReply{}, err
 			}
 		}
-		s.virtualNow = next
+		s.set(next)
 		s.postFact(conv.DeadlinePassed{})
 	}
 }
 
 // prepare sets the clock, and the first time makes the session's parts.
 func (t *Text) prepare(ctx context.Context, now time.Time) error {
-	t.s.virtualNow = now
 	if t.open {
+		t.s.set(now)
 		return nil
 	}
 	err := t.s.claim(func() {
-		t.s.work = newWork()
+		t.s.begin(now)
 		t.s.work.end() // there are no workers
 	})
 	if err != nil {
 		return err
 	}
 	t.open = true
-	return t.s.open(ctx, now, t.s.postFacts)
+	return t.s.open(ctx, t.s.virtualNow, t.s.postFacts)
 }
 
 // spawner has jobs done one after the other by who waits for them, once the last state

@@ -27,11 +27,12 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	if s.o.Delegation.Tasks != nil {
 		return errors.New("session: tasks that outlive it run by the clock, not in virtual time")
 	}
-	if err := s.claim(func() { s.work, s.virtualNow = newWork(), start }); err != nil {
+	if err := s.claim(func() { s.begin(start) }); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	defer s.end()
+	start = s.virtualNow
 	if err := s.open(ctx, start, s.postFacts); err != nil {
 		return err
 	}
@@ -124,11 +125,11 @@ func (s *Session) advance(now time.Time) error {
 	for {
 		next := s.conv.NextDeadline()
 		if next.IsZero() || next.After(now) {
-			s.virtualNow = now
+			s.set(now)
 			return nil
 		}
 		if next.After(s.virtualNow) { // one that was due already fires now
-			s.virtualNow = next
+			s.set(next)
 		}
 		s.postFact(conv.DeadlinePassed{})
 		if err := s.drain(); err != nil {

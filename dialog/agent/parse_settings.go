@@ -115,7 +115,7 @@ func (c *compiler) model(n node) {
 // dialogue. A program reads them from the files or from [Settings.Other].
 func EngineSettings() []string {
 	return []string{
-		"turn", "barge_in", "filter", "dead_air", "limits", "retry", "speech", "privacy",
+		"turn", "barge_in", "filter", "dead_air", "limits", "retry", "speech", "privacy", "timezone",
 		"speak_notices", "resume_after_false_interruption",
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,8 +59,8 @@ type CallOptions struct {
 	TraceFeatures   bool
 	Realtime        bool
 	Play            bool // play both sides aloud; the call is held in real time
-	// Start is the beginning of virtual time; today at noon, UTC, if zero.
-	Start time.Time
+	// Day is the date on which virtual time begins, at noon; today's if zero.
+	Day time.Time
 	// Watch sees every step, for who prints the conversation.
 	Watch func(session.Step)
 	// Said sees every turn that has ended.
@@ -182,11 +183,12 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 		}
 		kept.points.Behind = noteBehind(o.Note)
 	}
+	location := cmp.Or(kept.location, opts.Location)
 	s, err := session.New(session.Options{
 		ID: id, Keys: kept.id, Checkpoints: kept.points, Restore: kept.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
 		Model: mind.port(), Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
-		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability,
+		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability, Location: location,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})
 	if err != nil {
@@ -199,10 +201,11 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 		s.OnSpoken(o.Said)
 	}
 	began := time.Now()
-	start := o.Start
-	if start.IsZero() {
-		start = began.UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+	day := o.Day
+	if day.IsZero() {
+		day = began.In(cmp.Or(location, time.UTC))
 	}
+	start := Noon(day, location)
 	if o.Realtime {
 		start = began
 		err = s.Run(ctx)
@@ -215,6 +218,12 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 	return CallResult{
 		Duration: s.State().Since.Sub(start), Took: time.Since(began), Virtual: !o.Realtime,
 	}, err
+}
+
+// Noon is the middle of a day in a time zone, UTC if it is nil: a conversation of a day
+// that was named begins then, wherever the program runs.
+func Noon(day time.Time, location *time.Location) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, cmp.Or(location, time.UTC))
 }
 
 // agentOptions are the options of conversations with the agent: the config file's, with the

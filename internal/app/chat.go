@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/wait"
@@ -24,9 +26,10 @@ type ChatOptions struct {
 // goes on.
 type Chat struct {
 	*session.Text
-	ID      string
-	Resumed bool
-	Model   *Model // nil: there is none
+	ID       string
+	Resumed  bool
+	Location *time.Location // of the conversation; nil: the process's
+	Model    *Model         // nil: there is none
 }
 
 // NewChat prepares a conversation by text with an agent, and gives what ends it.
@@ -83,12 +86,13 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	}
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
+	location := cmp.Or(kept.location, opts.Location)
 	text, err := session.NewText(session.TextOptions{
-		Conv: conversation, Tools: flows, ModelTools: model, Model: mind.port(), Instructions: agent.Instructions(), Wait: wait.For,
+		Conv: conversation, Tools: flows, ModelTools: model, Model: mind.port(), Instructions: agent.Instructions(), Wait: wait.For, Location: location,
 		ID: kept.id, Checkpoints: kept.points, Restore: kept.restore,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
-	return &Chat{Text: text, ID: kept.id, Resumed: kept.restore != nil, Model: mind}, end, nil
+	return &Chat{Text: text, ID: kept.id, Resumed: kept.restore != nil, Location: location, Model: mind}, end, nil
 }

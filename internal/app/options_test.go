@@ -105,6 +105,8 @@ func values(t *testing.T, k config.Key) []string {
 	switch {
 	case strings.HasSuffix(k.Path, ".code"):
 		return []string{"checkin.2"}
+	case k.Path == "timezone":
+		return []string{"Europe/Berlin"}
 	case k.Path == "language":
 		return []string{"de"}
 	case k.Path == "speech.voice":

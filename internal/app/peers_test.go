@@ -110,7 +110,7 @@ func TestPeerModelAgentInACall(t *testing.T) {
 			{Text: "what is the weather in Boston today"},
 			{Text: "stop that is enough thank you", BargeIn: 3 * time.Second},
 		},
-		Start: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+		Day: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 		Watch: func(s session.Step) {
 			if len(s.State.History) > 0 {
 				history = append(history[:0], s.State.History...)

@@ -286,12 +286,18 @@ func (a *served) goesOn(k journal.Checkpoint, hold port.Hold) hub.Call {
 func (a *served) restored(o *session.Options, k journal.Checkpoint, hold port.Hold) {
 	o.Restore, o.Checkpoints.Started = k.Snapshot, k.Started
 	o.Checkpoints.Claim, o.Checkpoints.Token = nil, hold.Token
+	if was := locationOf(k); was != nil {
+		o.Location = was
+	}
 }
 
 // kept has a session be the hub's conversation, recorded and kept.
 func (a *served) kept(o *session.Options, c *hub.Conversation) {
 	o.ID, o.Leg, o.Trace, o.TraceLive = c.ID(), c.Leg(), c.Recorder(), true
 	o.Retried = c.Retried
+	if c.Location() != nil {
+		o.Location = c.Location()
+	}
 	o.Delegation = session.Delegation{Tasks: a.tasks, Sealed: a.store != nil && a.store.seals(), Agent: a.name, Caller: c.Caller()}
 	if a.home == nil {
 		return
@@ -306,7 +312,7 @@ func (a *served) kept(o *session.Options, c *hub.Conversation) {
 func (a *served) session(transport string) session.Options {
 	o := session.Options{
 		Conv: a.opts.Conversation, AgentFiles: a.agent.Files,
-		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late, Hearing: a.heard,
+		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late, Hearing: a.heard, Location: a.opts.Location,
 	}
 	o.Conv.Agent = a.agent.Agent
 	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = hub.Patient(a.resume)

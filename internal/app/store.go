@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/node"
@@ -227,11 +228,12 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 
 // keeping is how a conversation is kept in a store, or goes on from it.
 type keeping struct {
-	store   *Store
-	id      string
-	points  session.Checkpoints
-	restore json.RawMessage // nil: a new one
-	claimed *node.Claimed
+	store    *Store
+	id       string
+	points   session.Checkpoints
+	restore  json.RawMessage // nil: a new one
+	location *time.Location  // of one that goes on; nil: not known
+	claimed  *node.Claimed
 }
 
 // keep opens a store for one conversation of an agent's, new or resumed, and claims the
@@ -296,8 +298,18 @@ func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
 	case kept.Agent != k.points.Agent:
 		return inputError{fmt.Errorf("the conversation %s is one with the agent %s, not with %s", k.id, kept.Agent, k.points.Agent)}
 	}
-	k.restore, k.points.Started = kept.Snapshot, kept.Started
+	k.restore, k.location, k.points.Started = kept.Snapshot, locationOf(kept), kept.Started
 	return nil
+}
+
+// locationOf returns the time zone of a conversation that goes on, nil if it was kept by a
+// version that had none.
+func locationOf(c journal.Checkpoint) *time.Location {
+	location, err := timezone.Load(c.Timezone)
+	if err != nil {
+		return nil
+	}
+	return location
 }
 
 // close gives the conversation up and ends the store.

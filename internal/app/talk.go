@@ -11,7 +11,7 @@ import (
 
 // Talk holds a call with the person at this machine's microphone and speaker, until the
 // agent ends it or the context person ends: then the person has hung up. Lines, Out, Mix,
-// Play and Start of the options are not used.
+// Play and Day of the options are not used.
 func Talk(ctx, person context.Context, o CallOptions) (result CallResult, err error) {
 	o.Realtime = true
 	p, err := prepare(o)

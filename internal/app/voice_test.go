@@ -162,7 +162,7 @@ func holdCall(t *testing.T, agent string, lines []CallerLine) (meant, unheard st
 	var order []string
 	_, err := Call(t.Context(), CallOptions{
 		Agent: "../../examples/" + agent, Lines: lines,
-		Start: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC),
+		Day: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC),
 		Watch: func(s session.Step) {
 			for _, it := range s.State.History {
 				id := fmt.Sprint(it.Turn, it.Role, it.Part, it.CallID)

@@ -52,7 +52,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	start, err := c.start()
+	day, err := c.day()
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	talk := &talk{s: s, json: c.JSON}
 	result, err := app.Call(ctx, app.CallOptions{
 		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
-		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Play: c.Play, Start: start,
+		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Play: c.Play, Day: day,
 		Watch: talk.watch, Said: talk.said,
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
@@ -131,21 +131,21 @@ func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 	return lines, nil
 }
 
-// start returns the start of virtual time.
-func (c *callCmd) start() (time.Time, error) {
+// day returns the date of virtual time.
+func (c *callCmd) day() (time.Time, error) {
 	if c.Today == "" {
 		return time.Time{}, nil
 	}
-	return noon(c.Today)
+	return day(c.Today)
 }
 
-// noon returns noon of the day that the user named.
-func noon(today string) (time.Time, error) {
-	day, err := time.Parse(time.DateOnly, today)
+// day returns a date that the user named.
+func day(today string) (time.Time, error) {
+	date, err := time.Parse(time.DateOnly, today)
 	if err != nil {
 		return time.Time{}, badInputf("--today is %q: expected a date such as 2026-12-31", today)
 	}
-	return day.Add(12 * time.Hour), nil
+	return date, nil
 }
 
 // tellFiles prints the names of the written files.

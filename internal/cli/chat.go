@@ -36,7 +36,7 @@ const longestLine = 64 << 10
 
 // Run runs the command.
 func (c *chatCmd) Run(s *streams) (err error) {
-	clock, err := chatClock(c.Today)
+	clockIn, err := chatClock(c.Today)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,7 @@ func (c *chatCmd) Run(s *streams) (err error) {
 		return callError(err)
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	clock := clockIn(text.Location)
 	begin := text.Start
 	if text.Resumed {
 		begin = text.Resume
@@ -187,19 +188,22 @@ func (c *chatCmd) tell(s *streams, text *app.Chat, r session.TextReply) error {
 	return s.printf("%s%s\n", s.speaker(), strings.Join(r.Said, " "))
 }
 
-// chatClock returns the clock for the lines of a chat. With a date, it starts at noon
-// of that day and advances by one second per line, so that the same lines give the same
-// output.
-func chatClock(today string) (func() time.Time, error) {
+// chatClock checks a date, and returns a function that makes the clock for the lines of a
+// chat in a time zone. With a date, the clock starts at noon of that day and advances by one
+// second per line, so that the same lines give the same output.
+func chatClock(today string) (func(*time.Location) func() time.Time, error) {
 	if today == "" {
-		return time.Now, nil
+		return func(*time.Location) func() time.Time { return time.Now }, nil
 	}
-	now, err := noon(today)
+	date, err := day(today)
 	if err != nil {
 		return nil, err
 	}
-	return func() time.Time {
-		now = now.Add(time.Second)
-		return now
+	return func(location *time.Location) func() time.Time {
+		now := app.Noon(date, location)
+		return func() time.Time {
+			now = now.Add(time.Second)
+			return now
+		}
 	}, nil
 }

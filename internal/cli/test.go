@@ -97,7 +97,7 @@ func readTalk(path string) (talk []talkLine, err error) {
 
 // hold holds a talk and describes the first line that differs.
 func (c *testCmd) hold(ctx context.Context, s *streams, talk []talkLine) (wrong string, err error) {
-	clock, err := chatClock(c.Today)
+	clockIn, err := chatClock(c.Today)
 	if err != nil {
 		return "", err
 	}
@@ -108,6 +108,7 @@ func (c *testCmd) hold(ctx context.Context, s *streams, talk []talkLine) (wrong 
 		return "", err
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	clock := clockIn(text.Location)
 	reply, err := text.Start(ctx, clock())
 	var before map[string]bool // calls before the last line of the person
 	for _, line := range talk {

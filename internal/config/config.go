@@ -4,6 +4,7 @@ package config
 // `settings:`, as in an agent's file.
 type Config struct {
 	Language     string  `yaml:"language"`
+	Timezone     string  `yaml:"timezone"`
 	Greeting     string  `yaml:"greeting"`
 	Privacy      string  `yaml:"privacy" oneof:"keep session none"`
 	HistoryLimit Count   `yaml:"history_limit"`

@@ -9,6 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -19,13 +20,16 @@ type Options struct {
 	Turn         turn.Options
 	Onset        turn.OnsetOptions
 	Stability    turn.StabilityOptions
-	Voice        string // of the synthesizer; its default if empty
+	Voice        string         // of the synthesizer; its default if empty
+	Location     *time.Location // nil: the process's
 }
 
 // New maps a config to options. Fields that it does not set stay zero. New does not
 // validate; [Validate] does.
 func New(c *config.Config) Options {
+	location, _ := timezone.Load(c.Timezone) // nil where there is none
 	return Options{
+		Location:     location,
 		Conversation: conversation(c),
 		Turn:         turnOptions(c.Turn),
 		Onset: turn.OnsetOptions{

@@ -10,6 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -29,6 +30,9 @@ func Validate(c *config.Config, o Options) config.Problems {
 		if p := problem(c, err); !slices.Contains(all, p) {
 			all = append(all, p)
 		}
+	}
+	if _, err := timezone.Load(c.Timezone); c.Timezone != "" && err != nil {
+		all = append(all, c.Problem("timezone", fmt.Sprintf("is %q: %v", c.Timezone, err)))
 	}
 	return append(all, codes(c)...)
 }

@@ -33,6 +33,9 @@ type NewConversation struct {
 	// Results left over from the person's earlier conversations are told in this
 	// one.
 	Caller string `json:"caller,omitempty"`
+	// Timezone is the person's time zone, a name of the IANA database, which decides what
+	// "tomorrow" is; that of the agent if empty. A conversation keeps it when it is resumed.
+	Timezone string `json:"timezone,omitempty"`
 	// Resume is the resume token of a conversation to continue.
 	Resume string `json:"resume,omitempty"`
 }
@@ -104,6 +107,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	}
 	call.Owner = p.owner
 	if call.Caller, err = p.calls(o.Caller); err != nil {
+		return err
+	}
+	if call.Location, err = o.location(); err != nil {
 		return err
 	}
 	var answer string
@@ -201,45 +207,6 @@ func fits(o NewConversation, agent, transport string) error {
 		return fail(http.StatusConflict, "other_transport", "this conversation is held with %s over %s: expected the same, or neither agent nor transport", agent, transport)
 	}
 	return nil
-}
-
-// maxCaller bounds the length of a caller's name in bytes.
-const maxCaller = 200
-
-// calls returns the full name of the caller of their conversation, distinct from
-// the callers of other owners. With a client token it is the caller that the
-// token's creator named.
-func (p who) calls(caller string) (string, error) {
-	switch {
-	case p.start && caller != "" && caller != p.caller:
-		return "", fail(http.StatusForbidden, "forbidden", "field caller must be empty: the client token names the caller")
-	case p.start:
-		caller = p.caller
-	}
-	if len(caller) > maxCaller {
-		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes, must have at most %d", len(caller), maxCaller)
-	}
-	if caller == "" {
-		return "", nil
-	}
-	return callerOf(p.owner, caller), nil
-}
-
-// callerOf returns a caller's name within its owner. Slashes in either are escaped,
-// so that the slash between them is the only one.
-func callerOf(owner, caller string) string {
-	escape := strings.NewReplacer("%", "%25", "/", "%2F")
-	return escape.Replace(owner) + "/" + escape.Replace(caller)
-}
-
-// callerNow returns the current form of a caller's name that was stored with a
-// conversation. Earlier versions did not escape slashes.
-func callerNow(owner, kept string) string {
-	caller, ok := strings.CutPrefix(kept, owner+"/")
-	if ok && (strings.ContainsAny(owner, "/%") || strings.Contains(caller, "/")) {
-		return callerOf(owner, caller)
-	}
-	return kept
 }
 
 // resumes reports whether they may resume a conversation.

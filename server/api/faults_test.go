@@ -84,6 +84,8 @@ func TestBadBodies(t *testing.T) {
 		{commands, `{"type":"send_text","text":"  "}`, http.StatusBadRequest, "bad_command"},
 		{"/v1/conversations", `null`, http.StatusBadRequest, "bad_request"},
 		{"/v1/conversations", `{"transport":"text","sdp":"v=0"}`, http.StatusBadRequest, "bad_request"},
+		{"/v1/conversations", `{"transport":"text","timezone":"Local"}`, http.StatusBadRequest, "bad_request"},
+		{"/v1/conversations", `{"transport":"text","timezone":"Berlin"}`, http.StatusBadRequest, "bad_request"},
 		{"/v1/conversations", `{"transport":"text","agent":"nobody"}`, http.StatusNotFound, "no_such_agent"},
 		{"/v1/conversations", `{"transport":"webrtc"}`, http.StatusNotImplemented, "no_speech"},
 		{"/v1/conversations", megabyte, http.StatusBadRequest, "bad_json"},

@@ -16,37 +16,6 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Info is a conversation's entry in the list.
-type Info struct {
-	ID        string     `json:"id"`
-	Agent     string     `json:"agent"`
-	Transport string     `json:"transport"`
-	Phase     conv.Phase `json:"phase"`
-	State     string     `json:"state"` // of the view agent-voice
-	Label     string     `json:"label"` // the state's name for people
-	Started   time.Time  `json:"started"`
-	Ended     time.Time  `json:"ended,omitzero"`
-	Reason    string     `json:"reason,omitempty"` // why the conversation ended
-	Turns     int        `json:"turns"`            // finished turns of both sides
-
-	Owner string `json:"-"`
-}
-
-// Past is a past transition.
-type Past struct {
-	conv.Transition
-	DurationMS float64 `json:"duration_ms"` // in the phase before
-}
-
-// Details describes a conversation completely except for its words.
-type Details struct {
-	Info
-	Snapshot    session.Snapshot `json:"snapshot"`
-	Transitions []Past           `json:"transitions"` // the last 20
-	Timings     []Timing         `json:"timings"`     // of the last answers
-	Metrics     Metrics          `json:"metrics"`
-}
-
 // transitionsKept is required by CON-003 of seed 000.
 const transitionsKept = 20
 
@@ -55,20 +24,21 @@ type Conversation struct {
 	id, agent, transport, owner string
 	started                     time.Time
 
-	hub    *Hub
-	feed   *feed
-	trace  *traceLog // nil if privacy forbids a trace
-	cancel context.CancelFunc
-	shown  bool              // the conversation runs and has a session; guarded by the hub's mu
-	begun  chan struct{}     // closed with the first step
-	done   chan struct{}     // closed after the last step
-	err    error             // the reason of the end; set before done is closed
-	size   int               // bytes of its trace and messages; set before done is closed
-	caller string            // the person, if known
-	served map[string]string // names of the services
-	over   func(id string, ended bool)
-	lost   atomic.Bool // another process has taken it over
-	taken  atomic.Bool // a prepared conversation is held or was given up
+	hub      *Hub
+	feed     *feed
+	trace    *traceLog // nil if privacy forbids a trace
+	cancel   context.CancelFunc
+	shown    bool              // the conversation runs and has a session; guarded by the hub's mu
+	begun    chan struct{}     // closed with the first step
+	done     chan struct{}     // closed after the last step
+	err      error             // the reason of the end; set before done is closed
+	size     int               // bytes of its trace and messages; set before done is closed
+	caller   string            // the person, if known
+	location *time.Location    // theirs, if known
+	served   map[string]string // names of the services
+	over     func(id string, ended bool)
+	lost     atomic.Bool // another process has taken it over
+	taken    atomic.Bool // a prepared conversation is held or was given up
 
 	// Used by the loop's goroutine only.
 	failures    journal.Failures
@@ -97,7 +67,7 @@ type Conversation struct {
 func newConversation(h *Hub, id string, call Call) *Conversation {
 	c := &Conversation{
 		id: id, agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
-		caller: call.Caller, served: call.Services, over: call.Over, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
+		caller: call.Caller, location: call.Location, served: call.Services, over: call.Over, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
 		begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.leg.Store(&call.Leg)
@@ -233,6 +203,9 @@ func (c *Conversation) Owner() string { return c.owner }
 
 // Caller returns the person's name, if known.
 func (c *Conversation) Caller() string { return c.caller }
+
+// Location returns the person's time zone, nil if not known.
+func (c *Conversation) Location() *time.Location { return c.location }
 
 // Agent returns the name of the agent.
 func (c *Conversation) Agent() string { return c.agent }

@@ -37,7 +37,9 @@ type Call struct {
 	Transport string // "text", "webrtc", ...
 	Owner     string // who may see it and is counted by Options.PerUser; may be empty
 	Caller    string // the person, if known; the same name in each of their conversations
-	Privacy   conv.Privacy
+	// Location is the caller's time zone, which goes before the agent's; nil if not known.
+	Location *time.Location
+	Privacy  conv.Privacy
 	// Services are the names of the services for the log, by the kinds of
 	// [journal.Failure].
 	Services map[string]string

@@ -37,6 +37,12 @@ export function caller(): string | undefined {
   return setting("caller");
 }
 
+/** timezone is that of this browser, by its IANA name; undefined where it does not know one. */
+export function timezone(): string | undefined {
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone as string | undefined;
+  return name && name !== "Etc/Unknown" ? name : undefined;
+}
+
 function read<T>(get: () => string | null): T | undefined {
   try {
     const text = get();

@@ -9,7 +9,7 @@ import type { Agent } from "./model/wire.ts";
 import { LiveSource, passes, pause, Waiting } from "./source/live.ts";
 import { answerOf, ApiError, type Answer, type Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
-import { caller, keep, kept, set, setting } from "./kept.ts";
+import { caller, keep, kept, set, setting, timezone } from "./kept.ts";
 
 /** Transport is how the words get to the server. */
 export type Transport = "webrtc" | "text";
@@ -165,7 +165,8 @@ export class Session {
     try {
       const begin = async (sdp?: string) => {
         const who = caller();
-        const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }) });
+        const zone = timezone();
+        const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }), ...(zone && { timezone: zone }) });
         id = started.id;
         keep("conversation", { id, token: started.resume_token ?? "", agent, transport });
         return answerOf(started);

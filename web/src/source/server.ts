@@ -59,7 +59,7 @@ export class Server {
   }
 
   /** begin starts a conversation, or with a resume token takes one up again. */
-  begin(body: { agent: string; transport: "webrtc" | "text"; sdp?: string; caller?: string; resume?: string }): Promise<Started> {
+  begin(body: { agent: string; transport: "webrtc" | "text"; sdp?: string; caller?: string; timezone?: string; resume?: string }): Promise<Started> {
     return this.json("POST", "/v1/conversations", body) as Promise<unknown> as Promise<Started>;
   }
 

@@ -1,0 +1,158 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// dayAgent says which day the caller means.
+const dayAgent = `version: "1.0"
+settings: {language: en%s}
+slots:
+  day: {type: date, prompt: "Which day?"}
+flows:
+  visit:
+    trigger: {intents: ["I want a visit"]}
+    steps:
+      - {step: ask, type: collect, slot: day}
+      - {step: told, type: say, message: "It is {day:iso}."}
+      - {step: gone, type: set, slots: {day: null}}
+`
+
+// Two time zones that never have the same date.
+const (
+	east = "Pacific/Kiritimati"
+	west = "Pacific/Pago_Pago"
+)
+
+// tomorrow is the date of the day after in a time zone.
+func tomorrow(t *testing.T, zone string) string {
+	t.Helper()
+	at, err := time.LoadLocation(zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Now().In(at).AddDate(0, 0, 1).Format(time.DateOnly)
+}
+
+// asksTomorrow has the agent say what tomorrow is, and checks it. Midnight may pass
+// meanwhile.
+func (c *caller) asksTomorrow(zone string) {
+	c.t.Helper()
+	before := tomorrow(c.t, zone)
+	c.say("I want a visit tomorrow")
+	var said string
+	for m := range c.events {
+		if c.at = m.At; m.Type == "caption" && strings.HasPrefix(m.Payload.Text, "It is 2") {
+			said = m.Payload.Text
+			break
+		}
+	}
+	if !slices.Contains([]string{"It is " + before + ".", "It is " + tomorrow(c.t, zone) + "."}, said) {
+		c.t.Errorf("the agent says %q, expected %s, tomorrow in %s", said, before, zone)
+	}
+}
+
+// TestTimeZones: what "tomorrow" is follows the caller's time zone, else the agent's, else
+// the server's, and stays when the conversation goes on at a server in another zone, and
+// when its trace is replayed there.
+func TestTimeZones(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ name, process, agent, caller, want string }{
+		{"process", east, "", "", east},
+		{"agent", west, east, "", east},
+		{"caller", west, west, east, east},
+		{"process in the west", west, "", "", west},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			setting, other := "", west
+			if x.agent != "" {
+				setting = ", timezone: " + x.agent
+			}
+			if x.process == west {
+				other = east
+			}
+			agent := write(t, "visits.yaml", fmt.Sprintf(dayAgent, setting))
+			n := newNode(t, agent, filepath.Join(t.TempDir(), "store"), "", "TZ="+x.process)
+			n.start()
+			c := &caller{t: t, urls: []string{n.url}}
+			begin := map[string]any{"transport": "text"}
+			if x.caller != "" {
+				begin["timezone"] = x.caller
+			}
+			if !c.call(begin) || !c.follow() {
+				t.Fatal("the conversation does not begin")
+			}
+			c.asksTomorrow(x.want)
+			n.stop()
+			n.env = []string{"TZ=" + other}
+			n.start()
+			c.comeBack()
+			c.asksTomorrow(x.want)
+			c.leave()
+
+			resp, err := http.Get(n.url + "/v1/stored/" + c.id + "/trace")
+			if err != nil {
+				t.Fatal(err)
+			}
+			trace, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close() // it has been read
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, zone := range []string{east, west} {
+				replayedIn(t, zone, write(t, "trace.jsonl", string(trace)))
+			}
+		})
+	}
+}
+
+// replayedIn replays a trace in a process with a time zone.
+func replayedIn(t *testing.T, zone, trace string) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "replay", trace)
+	cmd.Env = append(os.Environ(), mainEnv+"=1", "TZ="+zone)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("in %s: %v: %s", zone, err, out)
+	}
+}
+
+// TestToday: a day that is named begins at noon in the agent's time zone, wherever the
+// program runs.
+func TestToday(t *testing.T) {
+	for _, zone := range []string{east, west, "UTC", "+05:30"} {
+		agent := write(t, "visits.yaml", fmt.Sprintf(dayAgent, fmt.Sprintf(", timezone: %q", zone)))
+		out := output(t, "I want a visit tomorrow\n", "chat", "--agent", agent, "--today", "2026-12-31")
+		if !strings.Contains(out, "It is 2027-01-01.") {
+			t.Errorf("%s: %s", zone, out)
+		}
+	}
+}
+
+// TestCheckTimeZone: a time zone that nobody knows is found before anybody calls.
+func TestCheckTimeZone(t *testing.T) {
+	for name, text := range map[string]string{
+		"agent.yaml":  fmt.Sprintf(dayAgent, ", timezone: Berlin"),
+		"hocket.yaml": "timezone: Berlin\n",
+	} {
+		out, stderr, status := run(t, "", "check", write(t, name, text))
+		want := `timezone: is "Berlin": expected the name of a time zone in the IANA database, such as Europe/Berlin`
+		if status != 2 || !strings.Contains(out+stderr, want) {
+			t.Errorf("%s: status %d: %s%s", name, status, out, stderr)
+		}
+	}
+}
