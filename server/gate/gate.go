@@ -300,8 +300,8 @@ func Vouch(ctx context.Context) {
 }
 
 // Handler wraps next. Requests through a trusted proxy get the reported client
-// address as their RemoteAddr; if an address has too many concurrent requests,
-// refuse answers them.
+// address as their RemoteAddr, and the reported [Route]; if an address has too many
+// concurrent requests, refuse answers them.
 func (g *Gate) Handler(next http.Handler, refuse http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, _ := r.Context().Value(placeKey{}).(*place)
@@ -309,7 +309,7 @@ func (g *Gate) Handler(next http.Handler, refuse http.HandlerFunc) http.Handler 
 			next.ServeHTTP(w, r)
 			return
 		}
-		addr := g.named(addressOf(r.RemoteAddr), r.Header)
+		addr, route := g.named(addressOf(r.RemoteAddr), r.Header)
 		of := network(addr)
 		g.mu.Lock()
 		a := g.address(of)
@@ -326,7 +326,7 @@ func (g *Gate) Handler(next http.Handler, refuse http.HandlerFunc) http.Handler 
 			refuse(w, r)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+		r = r.WithContext(withRoute(context.WithValue(r.Context(), visitKey{}, v), route))
 		r.RemoteAddr = addr.String()
 		next.ServeHTTP(w, r)
 	})
