@@ -45,6 +45,9 @@ type Options struct {
 	// server may hold conversations.
 	Keys *api.Keys
 	Open bool
+	// Path is where clients reach the server ("/voice/"); empty means the root. The handler
+	// serves requests with it and without it.
+	Path string
 	// Origins are the origins of web pages that may use the API, in addition to the
 	// server's own ("https://app.example.com").
 	Origins []string
@@ -135,7 +138,7 @@ func (s *Server) api(o Options) (http.Handler, error) {
 		Hub: s.hub, WebRTC: Accept(s.webrtc), Connecting: s.webrtc.Connecting, ICEServices: o.ICEServices, Panel: panel.Files(), Log: o.Log,
 		Text: func() port.Leg { return text.New(text.Options{Linger: o.Resume}) },
 		Call: o.hubCall,
-		Keys: o.Keys, Open: o.Open, Origins: o.Origins,
+		Keys: o.Keys, Open: o.Open, Path: o.Path, Origins: o.Origins,
 	}
 	for _, a := range o.Agents {
 		routes.Agents = append(routes.Agents, api.Agent{

@@ -115,6 +115,8 @@ func values(t *testing.T, k config.Key) []string {
 		return nil // there is one
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
+	case k.Path == "server.path":
+		return []string{"/voice/"}
 	case k.Path == "server.origins":
 		return []string{"[https://example.com]"}
 	case strings.HasSuffix(k.Path, ".base_url"):

@@ -63,6 +63,7 @@ func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error
 // the protocol's own pattern.
 func (s *Server) serveRealtime(w http.ResponseWriter, r *http.Request) {
 	inner := r.WithContext(r.Context())
+	inner.Host = gate.RouteOf(r).Host // a page's origin is compared with it
 	defer func() {
 		if inner.Pattern != "/" {
 			r.Pattern = inner.Pattern

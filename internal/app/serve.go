@@ -221,7 +221,7 @@ func (s *Server) route(c config.Server, agents []*served) error {
 			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
 			return agents[i].call(transport), nil
 		},
-		Realtime: http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch,
+		Realtime: http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path,
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/provider/openai"
+	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/tool/mcp"
 )
@@ -129,6 +130,9 @@ func serverProblems(c *config.Config) config.Problems {
 		}
 	}
 	all = append(all, webrtcProblems(c)...)
+	if _, err := api.ParsePath(s.Path); err != nil {
+		all = append(all, c.Problem("server.path", err.Error()))
+	}
 	for i, proxy := range s.TrustedProxies {
 		if _, err := gate.ParseProxies([]string{proxy}); err != nil {
 			all = append(all, c.Problem(fmt.Sprintf("server.trusted_proxies[%d]", i), fmt.Sprintf("is %q: expected an address such as 10.0.0.7, or a network such as 10.0.0.0/8", proxy)))

@@ -214,6 +214,7 @@ type Model struct {
 // Server configures `hocket serve`.
 type Server struct {
 	Addr    string   `yaml:"addr"`
+	Path    string   `yaml:"path"`
 	Open    bool     `yaml:"open"`
 	Keys    KeyFiles `yaml:"keys"`
 	Origins []string `yaml:"origins"`

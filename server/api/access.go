@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/server/gate"
 )
 
 // who identifies the sender of a request.
@@ -100,10 +102,13 @@ const bearerProtocol = "hocket.bearer." //nolint:gosec // a name, and no secret
 // a web page cannot reach it by a name that resolves to this machine (DNS
 // rebinding).
 func (s *Server) checkHost(r *http.Request) error {
-	if s.o.Open || isLoopback(hostOf(r.Host)) {
+	// What a proxy has received counts, and what it has made of it: a page may send the
+	// header of a proxy that does not write it.
+	host := gate.RouteOf(r).Host
+	if s.o.Open || isLoopback(hostOf(r.Host)) && isLoopback(hostOf(host)) {
 		return nil
 	}
-	return fail(http.StatusForbidden, "bad_host", "the host is %q: without API keys this server accepts requests to localhost only", r.Host)
+	return fail(http.StatusForbidden, "bad_host", "the host is %q: without API keys this server accepts requests to localhost only", host)
 }
 
 // checkOrigin refuses requests from pages of other origins, except those in
@@ -115,11 +120,26 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	}
 	u, err := url.Parse(origin)
 	if err == nil && u.Host != "" {
-		if strings.EqualFold(u.Host, r.Host) || isLoopback(u.Hostname()) && isLoopback(hostOf(r.Host)) {
+		route := gate.RouteOf(r)
+		secure := u.Scheme == "https" || route.Scheme != "https" // a page of http can be changed on its way
+		same := strings.EqualFold(withoutPort(u.Host, u.Scheme), withoutPort(route.Host, u.Scheme))
+		if secure && same || isLoopback(u.Hostname()) && isLoopback(hostOf(route.Host)) {
 			return nil
 		}
 	}
 	return fail(http.StatusForbidden, "bad_origin", "origin %s is not allowed: add it to server.origins in the config", origin)
+}
+
+// withoutPort removes the default port of a scheme, which browsers omit.
+func withoutPort(hostport, scheme string) string {
+	switch scheme {
+	case "https":
+		return strings.TrimSuffix(hostport, ":443")
+	case "http":
+		return strings.TrimSuffix(hostport, ":80")
+	default:
+		return hostport
+	}
 }
 
 func hostOf(hostport string) string {

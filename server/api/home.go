@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -316,7 +317,13 @@ func (s *Server) forward(w http.ResponseWriter, r *http.Request, to string) {
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(target)
 			p.SetXForwarded()
-			p.Out.Host = p.In.Host // the other node compares it with the page's origin
+			route := gate.RouteOf(p.In)
+			p.Out.Host = route.Host // the other node compares it with the page's origin
+			p.Out.Header.Set("X-Forwarded-Host", route.Host)
+			p.Out.Header.Set("X-Forwarded-For", hostOf(p.In.RemoteAddr)) // without a port behind a proxy
+			if route.Scheme != "" {
+				p.Out.Header.Set("X-Forwarded-Proto", route.Scheme)
+			}
 			p.Out.Header.Set(forwarded, "1")
 		},
 		FlushInterval: -1,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -76,6 +77,9 @@ type Options struct {
 	Open bool
 	// Vouch, if not nil, is called for each request with a valid key or token.
 	Vouch func(ctx context.Context)
+	// Path is where clients reach the server ("/voice/"). Requests are served with it and
+	// without it, since a proxy may remove it. Empty means the root.
+	Path string
 	// Origins are the origins of web pages that may use the API, in addition to the
 	// server's own ("https://app.example.com").
 	Origins []string
@@ -111,10 +115,14 @@ func (o Options) Validate() error {
 	case o.MaxBody < 0 || o.MaxStreams < 0 || o.WriteWait < 0 || o.KeepAlive < 0:
 		return errors.New("api options: numbers must not be negative")
 	}
+	if _, err := ParsePath(o.Path); err != nil {
+		return fmt.Errorf("api options: Path %w", err)
+	}
 	return nil
 }
 
 func (o Options) withDefaults() Options {
+	o.Path, _ = ParsePath(o.Path) // it was validated
 	o.MaxBody = cmp.Or(o.MaxBody, 256<<10)
 	o.MaxStreams = cmp.Or(o.MaxStreams, 100)
 	o.WriteWait = cmp.Or(o.WriteWait, 10*time.Second)

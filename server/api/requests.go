@@ -26,7 +26,8 @@ type RequestWatcher interface {
 
 // request is the state of a running request.
 type request struct {
-	owner atomic.Pointer[string]
+	prefix string // of the paths in links
+	owner  atomic.Pointer[string]
 }
 
 type requestKey struct{}
@@ -39,13 +40,14 @@ func NoteOwner(ctx context.Context, owner string) {
 	}
 }
 
-// noted serves a request and records the result.
-func (s *Server) noted(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+// noted serves a request and records the result. prefix is what comes before the paths
+// of its links.
+func (s *Server) noted(w http.ResponseWriter, r *http.Request, prefix string, serve http.HandlerFunc) {
 	began, id := time.Now(), requestID(r)
 	w.Header().Set("X-Request-Id", id)
-	q := &request{}
+	q := &request{prefix: prefix}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
-	out := &recorder{ResponseWriter: w, status: http.StatusOK}
+	out := &recorder{ResponseWriter: w, status: http.StatusOK, request: q}
 	if s.o.Requests != nil {
 		s.o.Requests.RequestBegan()
 	}
@@ -107,16 +109,20 @@ func routeOf(r *http.Request) string {
 // by http.ResponseController through Unwrap.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	wrote  bool
-	bytes  atomic.Int64
+	request *request
+	status  int
+	wrote   bool
+	bytes   atomic.Int64
 }
 
 // Unwrap returns the underlying writer.
 func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// WriteHeader records the status.
+// WriteHeader records the status. The handlers know nothing of the prefix.
 func (o *recorder) WriteHeader(status int) {
+	if to := o.Header().Get("Location"); o.request.prefix != "" && !o.wrote && status >= http.StatusOK && strings.HasPrefix(to, "/") {
+		o.Header().Set("Location", o.request.prefix+to)
+	}
 	if !o.wrote {
 		o.status, o.wrote = status, status >= http.StatusOK || status == http.StatusSwitchingProtocols
 	}

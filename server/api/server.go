@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.mux.HandleFunc("GET /healthz", s.health)
 	s.mux.HandleFunc("GET /readyz", s.ready)
-	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.OpenAPI()) })
+	s.mux.HandleFunc("GET /openapi.json", s.openAPI)
 	s.mux.HandleFunc("GET /events.schema.json", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, EventSchema()) })
 	for _, path := range realtimePaths() {
 		if s.o.Realtime != nil {
@@ -76,9 +77,16 @@ func (s *Server) guarded(e route) http.Handler {
 }
 
 // ServeHTTP handles a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.noted(w, r, s.serve) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	inner, prefix := s.below(r)
+	s.noted(w, inner, prefix, s.serve)
+}
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "" {
+		http.Redirect(w, r, (&url.URL{Path: "/", RawQuery: r.URL.RawQuery}).String(), http.StatusPermanentRedirect)
+		return
+	}
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")

@@ -38,7 +38,7 @@ export async function open(browser: Browser, url: string, options: BrowserContex
     tab.requests.push(`${r.method()} ${to.pathname}`);
     if (to.origin !== new URL(url).origin) problems.push(`a request to elsewhere: ${r.url()}`);
   });
-  await page.goto("/");
+  await page.goto("./");
   return tab;
 }
 

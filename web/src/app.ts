@@ -49,7 +49,7 @@ export class App {
   constructor(audio: Audio | undefined, port?: Port) {
     const browser = navigator.language.toLowerCase().startsWith("de") ? "de" : "en";
     this.language = signal<Language>((setting("language") as Language | undefined) ?? browser);
-    this.server = new Server("", () => this.key.peek());
+    this.server = new Server(".", () => this.key.peek());
     this.session = new Session(this.server, audio);
     this.past = new Past(this.server);
     if (port) {

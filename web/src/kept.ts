@@ -2,7 +2,9 @@
 // or of this browser (local storage: theme, language). Storage may be refused;
 // then nothing is kept.
 
-const prefix = "hocket.";
+// Other panels of the same origin, under other paths, have names of their own.
+const path = globalThis.location?.pathname.replace(/[^/]*$/, "") ?? "/";
+const prefix = path === "/" ? "hocket." : `hocket.${path}.`;
 
 /** kept is what was kept in this tab under a name. */
 export function kept<T>(name: string): T | undefined {

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/server/gate"
+)
+
+// This file implements servers that clients reach under a path ("/voice/"), where a proxy
+// may remove it or not. The handlers see requests without it.
+
+// ParsePath parses [Options.Path]. It returns the path without the slash at its end:
+// empty for the root.
+func ParsePath(text string) (string, error) {
+	path, err := gate.ParsePath(text)
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if own := []string{"v1", "openai", "healthz", "readyz", "metrics"}; slices.Contains(own, first) {
+		return "", fmt.Errorf("is %q: must not begin with a path of the server's own (/%s)", text, first)
+	}
+	return path, nil
+}
+
+// below returns a request without Options.Path, and the prefix of the paths in the
+// answer's links. The path is empty if the request is for Options.Path without a slash at
+// its end.
+func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
+	route := gate.RouteOf(r)
+	rest, cut := strings.CutPrefix(r.URL.Path, s.o.Path)
+	raw, cutRaw := strings.CutPrefix(r.URL.RawPath, s.o.Path)
+	cut = cut && s.o.Path != "" && (rest == "" || rest[0] == '/') && (cutRaw || r.URL.RawPath == "")
+	prefix = cmp.Or(route.Prefix, s.o.Path)
+	if cut && route.Prefix != "" && !strings.HasSuffix(route.Prefix, s.o.Path) {
+		prefix += s.o.Path
+	}
+	if r.Header.Get(forwarded) != "" {
+		prefix = "" // the node that has forwarded the request adds it
+	}
+	if !cut {
+		return r, prefix
+	}
+	inner = r.WithContext(r.Context())
+	at := *r.URL
+	at.Path, at.RawPath = rest, raw
+	inner.URL = &at
+	return inner, prefix
+}
+
+// openAPI answers with the description of the API and where it is.
+func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
+	doc := s.OpenAPI()
+	route := gate.RouteOf(r)
+	at := url.URL{Scheme: cmp.Or(route.Scheme, "http"), Host: route.Host}
+	if q, ok := r.Context().Value(requestKey{}).(*request); ok {
+		at.Path = q.prefix
+	}
+	doc["servers"] = []any{object{"url": at.String()}}
+	writeJSON(w, http.StatusOK, doc)
+}
