@@ -89,6 +89,7 @@ var workers = map[string]string{
 	"internal/cli: (*serveCmd).Run":        "nobody: a callback that only gives the signals back",
 	"internal/cli: (*talkCmd).Run":         "nobody: a callback that only gives the signals back",
 	"internal/app: Talk":                   "nobody: a callback that hangs up, which may follow the call",
+	"server/hub: (*Conversation).rested":   "Drain, which waits for all conversations",
 	"server/hub: (*Hub).Start":             "Drain, which waits for all conversations",
 	"server/hub: (*Hub).forget":            "nobody: a timer's callback that only forgets what has ended; Drain stops it",
 	"internal/bench: (*Browser).run":       "its Close",

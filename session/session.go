@@ -279,6 +279,11 @@ func (s *Session) openTrace(start time.Time) error {
 // has begun, from any goroutine.
 func (s *Session) Kept(ctx context.Context) bool { return s.keeper.begun(ctx) }
 
+// Saved waits until the last state of the conversation is kept, and reports false when ctx
+// ends before. Where nothing is kept it is true at once. It is for a call that has begun,
+// from any goroutine.
+func (s *Session) Saved(ctx context.Context) bool { return s.keeper.saved(ctx, s.keeper.position()) }
+
 // WhenKept has f tell the person what follows from the last step: when the state behind it
 // is kept, so that nothing is told that a process which dies would forget, or when the
 // store could not keep it. f runs now or later, in the order of the

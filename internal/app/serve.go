@@ -103,10 +103,13 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.share(agents, o.Note); err != nil {
 		return nil, err
 	}
-	if s.hub, err = hub.New(hub.Options{
-		HandOver: s.home != nil,
-		Most:     int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: o.Log, Watch: s.telemetry, Pace: s.pace,
-	}); err != nil {
+	calls := hub.Options{
+		Most: int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: o.Log, Watch: s.telemetry, Pace: s.pace,
+	}
+	if s.home != nil {
+		calls.HandOver, calls.Elsewhere = true, s.home.Elsewhere
+	}
+	if s.hub, err = hub.New(calls); err != nil {
 		return nil, err
 	}
 	if s.home != nil {

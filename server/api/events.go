@@ -26,7 +26,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request, p who) error {
 	if err != nil {
 		return err
 	}
-	return s.stream(w, r, c.Owner(), func() (*hub.Stream, error) { return c.Stream(o) })
+	return s.stream(w, r, c.Owner(), func() (*hub.Stream, error) { return c.Stream(o) }, c.Info)
 }
 
 // followList streams the changes of the list.
@@ -36,7 +36,7 @@ func (s *Server) followList(w http.ResponseWriter, r *http.Request, p who) error
 		return err
 	}
 	o.Visible = func(owner string) bool { return p.sees(owner, "") }
-	return s.stream(w, r, p.owner, func() (*hub.Stream, error) { return s.o.Hub.Watch(o) })
+	return s.stream(w, r, p.owner, func() (*hub.Stream, error) { return s.o.Hub.Watch(o) }, func() (all hub.Info) { return all })
 }
 
 // streamOptions returns the start of a stream: the parameter from, or the number
@@ -60,8 +60,9 @@ func streamOptions(r *http.Request) (o hub.StreamOptions, err error) {
 	return o, nil
 }
 
-// stream opens a stream and serves it, as a WebSocket if requested.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, owner string, open func() (*hub.Stream, error)) error {
+// stream opens a stream and serves it, as a WebSocket if requested. At its end the client
+// is told by last whether what it has followed goes on elsewhere.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, owner string, open func() (*hub.Stream, error), last func() hub.Info) error {
 	release, err := s.place(owner)
 	if err != nil {
 		return err
@@ -73,10 +74,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, owner string, op
 	}
 	defer events.Close()
 	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		s.serveSocket(w, r, events)
+		s.serveSocket(w, r, events, last)
 		return nil
 	}
-	s.serveEvents(r.Context(), w, events)
+	s.serveEvents(r.Context(), w, events, last)
 	return nil
 }
 
@@ -114,7 +115,7 @@ func (s *Server) next(ctx context.Context, events *hub.Stream) (m hub.Message, b
 
 // serveEvents writes server-sent events until one side ends the stream. It
 // disconnects a client that does not read.
-func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events *hub.Stream) {
+func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events *hub.Stream, last func() hub.Info) {
 	conn := http.NewResponseController(w)
 	_ = conn.SetReadDeadline(time.Time{}) // an error means that there is no deadline
 	h := w.Header()
@@ -138,7 +139,11 @@ func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events 
 		m, b, err := s.next(ctx, events)
 		switch {
 		case errors.Is(err, io.EOF):
-			out.WriteString("event: end\ndata: {}\n\n")
+			data := "{}"
+			if i := last(); !i.Over() {
+				data = `{"reason":"` + i.Reason + `"}` // a word of the hub's
+			}
+			out.WriteString("event: end\ndata: " + data + "\n\n")
 			_ = send() // the last event
 			return
 		case err != nil:
@@ -157,7 +162,7 @@ func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events 
 }
 
 // serveSocket writes messages to a WebSocket until one side ends the stream.
-func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub.Stream) {
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub.Stream, last func() hub.Info) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the origin was already checked
 		Subprotocols:       []string{"hocket.events"},
@@ -171,6 +176,9 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub
 	for {
 		_, b, err := s.next(ctx, events)
 		switch {
+		case errors.Is(err, io.EOF) && !last().Over():
+			_ = conn.Close(websocket.StatusServiceRestart, "the conversation goes on elsewhere: resume it")
+			return
 		case errors.Is(err, io.EOF):
 			_ = conn.Close(websocket.StatusNormalClosure, "the conversation has ended")
 			return

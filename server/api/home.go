@@ -171,6 +171,13 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if c, runs := s.o.Hub.Find(id); runs && !c.Over() {
 		return s.back(w, r, p, o, c) // another request has restored it
 	}
+	if s.o.Hub.Draining() {
+		// It is not taken from the nodes that can hold it.
+		if url, ok, err := s.o.Home.Holder(r.Context(), id); ok && err == nil {
+			return sentOn(r, o, url)
+		}
+		return hub.ErrDraining
+	}
 	call, err := s.o.Home.Restore(r.Context(), id)
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
 		return sentOn(r, o, held.Node.URL)

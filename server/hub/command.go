@@ -66,7 +66,7 @@ func (c *Conversation) Command(m Command) error {
 	case "recover":
 		return s.Recover()
 	case "send_text":
-		return sendText(s, m.Text)
+		return c.sendText(s, m.Text)
 	case "push_to_talk":
 		if m.Pressed == nil {
 			return badCommand("push_to_talk: field pressed is missing: expected true or false")
@@ -93,7 +93,7 @@ func callOff(s *session.Session, id string) error {
 	return err
 }
 
-func sendText(s *session.Session, text string) error {
+func (c *Conversation) sendText(s *session.Session, text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return badCommand("send_text: field text is missing")
@@ -102,5 +102,6 @@ func sendText(s *session.Session, text string) error {
 	case !utf8.ValidString(text):
 		return badCommand("text must be valid UTF-8")
 	}
+	c.rest.Store(false) // it is answered before the conversation is handed over
 	return s.SendText(text)
 }

@@ -39,6 +39,7 @@ type Conversation struct {
 	over     func(id string, ended bool)
 	lost     atomic.Bool // another process has taken it over
 	taken    atomic.Bool // a prepared conversation is held or was given up
+	rest     atomic.Bool // the last step has left it at rest
 
 	// Used by the loop's goroutine only.
 	failures    journal.Failures
@@ -179,13 +180,6 @@ func (c *Conversation) run(ctx context.Context) error {
 	c.captions, c.transcripts, c.tasks = captions{}, transcripts{}, tasks{}
 	c.hub.retire(c, info)
 	return err
-}
-
-// gone reports to the creator of the conversation that it no longer runs here.
-func (c *Conversation) gone(ended bool) {
-	if c.over != nil {
-		c.over(c.id, ended)
-	}
 }
 
 // Kept waits until the conversation is saved so that another process can continue
@@ -398,6 +392,8 @@ func (c *Conversation) step(s session.Step) {
 	if c.hub.o.Watch != nil {
 		c.hub.o.Watch.Stepped(c, s, answer)
 	}
+	c.rest.Store(s.State.AtRest())
+	c.rested()
 }
 
 func (c *Conversation) notify(s session.Step, code string, level conv.NotifyLevel) {

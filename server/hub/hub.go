@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -75,6 +76,9 @@ type Hub struct {
 	list    *feed
 	began   time.Time
 	workers sync.WaitGroup // the running conversations
+	// leaving, if not nil, bounds the time in which conversations are handed over as soon as
+	// they are at rest.
+	leaving atomic.Pointer[context.Context]
 
 	mu       sync.Mutex // guards the fields below
 	live     map[string]*Conversation
@@ -358,10 +362,14 @@ func (h *Hub) Draining() bool {
 
 // Drain refuses new conversations and waits until the running ones have ended. When
 // ctx ends, it ends them politely, and after grace at once. If Options.HandOver is
-// set, conversations that can continue elsewhere are ended at once when ctx ends.
+// set, conversations that can continue elsewhere are ended at once when ctx ends, and
+// with Options.Elsewhere before that: when nobody speaks and nothing runs.
 // When Drain returns, all goroutines of the hub and all streams have ended.
 func (h *Hub) Drain(ctx context.Context, grace time.Duration) {
 	empty := h.close()
+	if h.o.HandOver && h.o.Elsewhere != nil && h.o.Elsewhere(ctx) {
+		h.leave(ctx)
+	}
 	select {
 	case <-empty:
 	case <-ctx.Done():

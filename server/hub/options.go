@@ -2,6 +2,7 @@ package hub
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -27,6 +28,9 @@ type Options struct {
 	// HandOver reports that a conversation whose session ends with its context
 	// continues in another process, or here later.
 	HandOver bool
+	// Elsewhere, if not nil, reports whether another process can take conversations now.
+	// If HandOver is set, Drain then ends each one as soon as it is at rest.
+	Elsewhere func(ctx context.Context) bool
 
 	// Pace, if not nil, measures the sound of all conversations: while it is late, only
 	// conversations by text begin. A conversation's session reports to it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -400,6 +401,18 @@ func (h *Home) end(ctx context.Context, kept journal.Checkpoint, hold port.Hold)
 		return err
 	}
 	return h.o.Store.Save(ctx, hold, b)
+}
+
+// Elsewhere reports whether another node can take what runs here: one that lives and can
+// be reached by clients of this one.
+func (h *Home) Elsewhere(ctx context.Context) bool {
+	limited, cancel := context.WithTimeout(ctx, askStore)
+	defer cancel()
+	nodes, err := h.o.Registry.Nodes(limited)
+	h.note(ctx, err)
+	return err == nil && slices.ContainsFunc(nodes, func(n port.Node) bool {
+		return n.ID != h.o.Node.ID && n.URL != "" && !DiedHere(n.ID)
+	})
 }
 
 // Ready says why the server is not ready, for /readyz.
