@@ -23,7 +23,6 @@ import (
 // Reasons for refusing a new conversation.
 var (
 	ErrFull     = errors.New("too many conversations at once")
-	ErrLate     = errors.New("the machine is too slow for another call at the moment")
 	ErrUserFull = errors.New("too many conversations of one owner at once")
 	ErrDraining = errors.New("the server is shutting down")
 	ErrStart    = errors.New("the conversation cannot begin")

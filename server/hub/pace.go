@@ -1,12 +1,16 @@
 package hub
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 )
+
+// ErrLate is the error for a call that does not begin because sound is late already.
+var ErrLate = errors.New("the machine is too slow for another call at the moment")
 
 // The sound of a server is late when more than a twentieth of the frames of the last ten
 // seconds were, and keeps pace again when less than a hundredth were. It takes two seconds of
