@@ -159,6 +159,14 @@ var symptoms = []symptom{
 		wrong: told("Is that the", map[string]any{"origin": "Boston", "destination": "Denver"}),
 	},
 	{
+		name: "a yes to which city it is drops the city", agent: journeyAgent, say: journey("actually make it Chicago", "yes"),
+		wrong: told("Is that the", map[string]any{"origin": "Boston", "destination": "Denver"}),
+	},
+	{
+		name: "which city it is after a yes", agent: journeyAgent, say: journey("actually make it Chicago", "yes", "the origin"),
+		wrong: wantSlots(map[string]any{"origin": "Chicago", "destination": "Denver"}),
+	},
+	{
 		name: "the answer to which city it is", agent: journeyAgent, say: journey("actually make it Chicago", "the origin"),
 		wrong: wantSlots(map[string]any{"origin": "Chicago", "destination": "Denver"}),
 	},

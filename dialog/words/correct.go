@@ -55,6 +55,9 @@ func (t *Reading) corrections() []command.Command {
 	if cmds := t.chosen(f); cmds != nil {
 		return cmds
 	}
+	if cmds := t.neither(f); cmds != nil {
+		return cmds
+	}
 	m, mentioned := t.mentioned(f)
 	var cmds []command.Command
 	switch {

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -67,6 +68,22 @@ func (t *message) chosen(f *agent.Flow) []command.Command {
 		}
 	}
 	return nil
+}
+
+// neither asks again which slot a value belongs to, where the answer was a bare yes. It
+// returns nil if that was not asked.
+func (t *Reading) neither(f *agent.Flow) []command.Command {
+	toks := t.a.def.Lang.Trim(t.rd.Toks)
+	if answer, n := t.a.def.Lang.LeadingAnswer(toks); len(t.st.Either) < 2 || answer != value.Yes || n < len(toks) {
+		return nil
+	}
+	for _, s := range f.Slots {
+		if t.st.Either[s.Name] != nil {
+			t.either = append(t.either, s)
+		}
+	}
+	t.values = maps.Clone(t.st.Either)
+	return []command.Command{{Type: command.CorrectSlot}}
 }
 
 // changed returns the value that replaces the slot's. A date keeps the parts that the
