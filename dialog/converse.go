@@ -234,6 +234,11 @@ func (t *turn) answerConfirmation() {
 	switch t.heard().Assent() {
 	case words.Assents:
 		t.st.Misses = 0
+		if len(t.was) > 1 { // the user was asked which of two slots a value belongs to
+			t.enter(Understanding)
+			t.understand()
+			return
+		}
 		if t.st.Changing { // the user was asked what to change: a yes does not answer that
 			t.enter(Understanding)
 			t.again()

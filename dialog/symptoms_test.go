@@ -163,6 +163,11 @@ var symptoms = []symptom{
 		wrong: told("Is that the", map[string]any{"origin": "Boston", "destination": "Denver"}),
 	},
 	{
+		name: "a yes to which city it is at the confirmation", say: journey("I said Dallas", "yes"),
+		agent: strings.Replace(journeyAgent, "{step: d, type: collect, slot: birth_date}", `{step: d, type: confirm, message: "From {origin} to {destination}, right?"}`, 1),
+		wrong: told("Is that the", map[string]any{"origin": "Boston", "destination": "Denver"}),
+	},
+	{
 		name: "which city it is after a yes", agent: journeyAgent, say: journey("actually make it Chicago", "yes", "the origin"),
 		wrong: wantSlots(map[string]any{"origin": "Chicago", "destination": "Denver"}),
 	},

@@ -98,7 +98,7 @@ func (t *Reading) Local() []command.Command {
 	if c := t.command(toks); c != "" {
 		return []command.Command{{Type: c}}
 	}
-	if st.Confirming {
+	if st.Confirming && len(st.Either) < 2 {
 		switch t.Assent() {
 		case Assents:
 			return []command.Command{{Type: command.Confirm}}
