@@ -7,11 +7,13 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// conditionPart is a text in quotes, or what becomes something else.
+// conditionPart matches quoted text, which stays, and the parts of a condition that are
+// replaced.
 var conditionPart = regexp.MustCompile(`"[^"]*"|'[^']*'|(?i:\bis\s+not\s+defined\b|\bis\s+undefined\b|\bis\s+defined\b|\bis\s+not\b|\bis\b)|\bslots\.|\bcontext\.|[!=<>]=|=`)
 
-// condition turns a condition of Rasa (pypred) into an expression, and gives the names that
-// it reads. It is not ok if the expressions of an agent cannot say it.
+// condition converts a condition of Rasa (pypred) to an expression, and returns the names
+// that the expression reads. It reports false if an agent's expression cannot express the
+// condition.
 func condition(text string) (expr string, names []string, ok bool) {
 	ok = true
 	expr = conditionPart.ReplaceAllStringFunc(text, func(part string) string {

@@ -9,10 +9,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// Convert makes an agent file of the slots, responses and flows of the files. What could not
-// be carried over is listed, each once with its place. The bytes are nil if one of the
-// problems is an error: YAML that cannot be read, or no flow. The caller parses the result
-// as any agent: a file that Rasa would refuse may give one that hocket refuses too.
+// Convert converts the slots, responses and flows of the files to an agent's file. It
+// returns a warning, with its position, for everything that is not carried over. If one of
+// the problems is an error (invalid YAML, or no flows), the file is nil. The caller must
+// parse the result like any agent's file, since files that Rasa would refuse may give an
+// invalid one.
 func Convert(files []agent.File) ([]byte, []agent.Problem) {
 	c := &converter{
 		slots:     make(map[string]*slot),
@@ -40,7 +41,7 @@ func Convert(files []agent.File) ([]byte, []agent.Problem) {
 		c.pattern(&flows, f)
 	}
 	var b strings.Builder
-	// Where a flow ends without a word, which is a no as often as not, nothing is "Done.".
+	// A flow that ends without a message may have done nothing, so that "Done." would be wrong.
 	b.WriteString("version: \"1.0\"\n\nmessages: " + mapping(append([]string{"done", quote("All right.")}, c.phrases()...)) + "\n")
 	c.writeSlots(&b)
 	c.writeActions(&b)
@@ -50,7 +51,7 @@ func Convert(files []agent.File) ([]byte, []agent.Problem) {
 	return []byte(b.String()), c.problems
 }
 
-// converter holds what the files have, until all is written.
+// converter collects the content of the files until the result is written.
 type converter struct {
 	slots     map[string]*slot
 	slotOrder []string
@@ -58,12 +59,12 @@ type converter struct {
 	flows     []agent.Field
 	patterns  []agent.Field       // conversation patterns
 	actions   map[string][]string // by custom action: the slots that were asked for before it
-	inputs    map[[2]string]bool  // by action and slot: it is among them
+	inputs    map[[2]string]bool  // the pairs of action and slot in actions
 	problems  []agent.Problem
 	told      map[agent.Problem]bool
 }
 
-// slot is what becomes a slot.
+// slot is a slot of the result.
 type slot struct {
 	at          agent.Node
 	typ         string
@@ -71,16 +72,16 @@ type slot struct {
 	values      []string
 	def         any
 	asked       bool
-	rules       string // rejections, written already
+	rules       string // rejections, as YAML
 }
 
-// response is what an utter_ response says.
+// response is an utter_ response.
 type response struct {
 	at    agent.Node
 	texts []string
 }
 
-// lost lists something that is not carried over.
+// lost reports something that is not carried over, once.
 func (c *converter) lost(at agent.Node, format string, args ...any) {
 	p := at.Warning(fmt.Sprintf(format, args...))
 	if !c.told[p] {
@@ -121,7 +122,7 @@ func (c *converter) sections(n agent.Node) {
 	}
 }
 
-// types are the types of slots by those of Rasa.
+// types maps Rasa's types of slots to the agent's.
 var types = map[string]string{"text": "string", "bool": "boolean", "float": "float", "categorical": "enum", "any": "any", "list": "any"}
 
 func (c *converter) readSlot(f agent.Field) {
@@ -177,7 +178,7 @@ func (c *converter) readSlot(f agent.Field) {
 	}
 }
 
-// declare adds a slot that anything may be in, unless it is there.
+// declare returns the named slot. If it does not exist, declare adds it with the type any.
 func (c *converter) declare(name string, at agent.Node) *slot {
 	if c.slots[name] == nil {
 		c.slots[name] = &slot{at: at, typ: "any"}
@@ -226,7 +227,7 @@ func (c *converter) readResponse(f agent.Field) {
 	c.responses[name] = r
 }
 
-// texts are what a response says; none if it is not there.
+// texts returns the texts of a response, or nil if there is no such response.
 func (c *converter) texts(at agent.Node, name string) []string {
 	r, ok := c.responses[name]
 	if !ok || len(r.texts) == 0 {

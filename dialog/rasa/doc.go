@@ -1,6 +1,5 @@
-// Package rasa turns assistants of Rasa CALM into agents of hocket.
+// Package rasa converts assistants of Rasa CALM to agents of hocket.
 //
-// [Convert] takes the bytes of domain and flow files and gives those of one agent file,
-// with a list of all that the file does not carry over. It reads no file itself and keeps
-// no state.
+// [Convert] converts the contents of domain and flow files to one agent's file, with a list of
+// everything that is not carried over. The package opens no files and keeps no state.
 package rasa

@@ -18,12 +18,12 @@ type flowWriter struct {
 	*converter
 	b     *strings.Builder
 	flow  string
-	ids   map[string]bool // names that steps have
-	used  map[string]int  // by name: how often it was taken already
+	ids   map[string]bool // names of steps
+	used  map[string]int  // by name: number of steps that wanted it
 	asked []string        // slots that were asked for so far
 
-	refused   string // the step that refuses, once another leads there
-	inPattern bool   // it is a conversation pattern
+	refused   string // name of the step that refuses, or "" if no step leads there
+	inPattern bool   // whether the flow is a conversation pattern
 }
 
 func (c *converter) flow(b *strings.Builder, name string, n agent.Node) {
@@ -56,7 +56,7 @@ func (c *converter) flow(b *strings.Builder, name string, n agent.Node) {
 	}
 }
 
-// refuse is the step that refuses.
+// refuse returns the name of the step that refuses a request, which is written at the end.
 func (w *flowWriter) refuse() string {
 	if w.refused == "" {
 		w.refused = w.id("refused")
@@ -64,8 +64,8 @@ func (w *flowWriter) refuse() string {
 	return w.refused
 }
 
-// guard writes the condition of a flow. Where it cannot be said the user cannot start the
-// flow at all.
+// guard writes the condition of a flow. If it cannot be expressed, users cannot start the
+// flow.
 func (w *flowWriter) guard(f agent.Field) {
 	expr, names, ok := condition(f.Value.Text())
 	if !ok {
@@ -76,7 +76,7 @@ func (w *flowWriter) guard(f agent.Field) {
 	fmt.Fprintf(w.b, "    if: %s\n", quote(expr))
 }
 
-// kept writes the slots that outlive a flow, which its steps have to set.
+// kept writes the slots that outlive a flow. The flow's steps must set them.
 func (w *flowWriter) kept(f agent.Field, steps agent.Node) {
 	set := settings(steps)
 	var names []string
@@ -92,7 +92,7 @@ func (w *flowWriter) kept(f agent.Field, steps agent.Node) {
 	}
 }
 
-// settings are the slots that steps collect or set.
+// settings returns the slots that steps collect or set.
 func settings(list agent.Node) (names []string) {
 	for _, s := range list.Items() {
 		if name := s.Get("collect").Text(); agent.Identifier(name) {
@@ -111,8 +111,8 @@ func settings(list agent.Node) (names []string) {
 	return names
 }
 
-// rejections writes rules that turn values down; "" for none. One whose condition cannot be
-// said is left out.
+// rejections returns rules that reject values, as YAML, or "" if there are none. It omits
+// rules whose condition cannot be expressed.
 func (c *converter) rejections(what string, n agent.Node) string {
 	var rules []string
 	for _, r := range n.Items() {
@@ -137,7 +137,7 @@ func (c *converter) rejections(what string, n agent.Node) string {
 	return "[" + strings.Join(rules, ", ") + "]"
 }
 
-// reserve keeps the names that the steps have, so that none is given twice.
+// reserve records the names of the steps, so that no name is used twice.
 func (w *flowWriter) reserve(list agent.Node) {
 	for _, s := range list.Items() {
 		if id := s.Get("id").Text(); id != "" {
@@ -150,7 +150,7 @@ func (w *flowWriter) reserve(list agent.Node) {
 	}
 }
 
-// id is a new name for a step.
+// id returns a new name for a step.
 func (w *flowWriter) id(what string) string {
 	id := what
 	for w.ids[id] {
@@ -161,7 +161,7 @@ func (w *flowWriter) id(what string) string {
 	return id
 }
 
-// step writes a step. Where it goes on is not written if that is the step behind it.
+// step writes a step. If the target of its jump is the following step, it omits the jump.
 func (w *flowWriter) step(id, typ, jump string, fields ...string) {
 	fields = append([]string{"step", quote(id), "type", typ}, fields...)
 	if jump != next {
@@ -170,14 +170,14 @@ func (w *flowWriter) step(id, typ, jump string, fields ...string) {
 	w.b.WriteString("      - " + mapping(fields) + "\n")
 }
 
-// nothing writes a step that only goes on.
+// nothing writes a step that does nothing but jump.
 func (w *flowWriter) nothing(id, jump string) {
 	w.step(id, "branch", next, "evaluate", quote("true"), "cases", mapping([]string{"default", quote(jump)}))
 }
 
-// branch goes to one of two targets. A condition that cannot be said is refused, since
-// what depends on it must not happen; the ways that are never gone keep the steps behind
-// them in the flow, for whoever writes the condition.
+// branch writes a step that goes to one of two targets. If its condition cannot be
+// expressed, the step goes to a refusal, since what depends on the condition must not
+// happen. Both targets stay in the flow, for an author who adds the condition.
 func (w *flowWriter) branch(id string, cond agent.Node, then, otherwise string) {
 	expr, names, ok := condition(cond.Text())
 	if !ok {
@@ -189,8 +189,8 @@ func (w *flowWriter) branch(id string, cond agent.Node, then, otherwise string) 
 	w.step(id, "branch", next, "evaluate", quote(expr), "cases", mapping([]string{`"true"`, quote(then), "default", quote(otherwise)}))
 }
 
-// steps writes a list of steps; behind the last the flow ends. The first may have been
-// named already.
+// steps writes a list of steps, after which the flow ends. If first is not "", it is the
+// name of the first step.
 func (w *flowWriter) steps(list agent.Node, first string) {
 	items := list.Items()
 	for i, s := range items {
@@ -214,7 +214,7 @@ func (w *flowWriter) steps(list agent.Node, first string) {
 	}
 }
 
-// target is the step that a next names.
+// target returns the step that a next names.
 func (w *flowWriter) target(n agent.Node) string {
 	if strings.EqualFold(n.Text(), "end") {
 		return end
@@ -226,10 +226,10 @@ func (w *flowWriter) target(n agent.Node) string {
 	return n.Text()
 }
 
-// kinds are the keys that say what a step is.
+// kinds are the keys that determine the type of a step.
 var kinds = []string{"collect", "action", "set_slots", "link", "call", "noop"}
 
-// name is the name of a step, its own or a new one.
+// name returns the name of a step: its own or a new one.
 func (w *flowWriter) name(s agent.Node) string {
 	if id := s.Get("id").Text(); id != "" {
 		return id
@@ -257,8 +257,8 @@ func kindOf(s agent.Node) string {
 	return "go_on"
 }
 
-// branches writes a next with conditions, behind the step that has it: one branch for each
-// if, and then the steps that stand in them.
+// branches writes the next of a step that has conditions: a branch for each if, followed by
+// the steps inside.
 func (w *flowWriter) branches(id string, n agent.Node) {
 	type block struct {
 		id   string
@@ -332,7 +332,7 @@ func (w *flowWriter) one(id string, s agent.Node, jump string) {
 	}
 }
 
-// action writes what an action does: one of the engine's, words, or code.
+// action writes an action: an engine step, a message, or an action of the agent.
 func (w *flowWriter) action(id, name string, at agent.Node, jump string) {
 	switch {
 	case w.inPattern && acts[name] != "":
@@ -362,8 +362,7 @@ func (w *flowWriter) action(id, name string, at agent.Node, jump string) {
 	w.step(id, "action", jump, "call", quote(name))
 }
 
-// collect writes a question. A boolean that is asked for whatever was said before is a
-// confirmation.
+// collect writes a question. A boolean with ask_before_filling is a confirmation.
 func (w *flowWriter) collect(id, name string, s agent.Node, jump string) {
 	ask := s.Get("collect")
 	slot := w.declare(name, ask)
@@ -405,7 +404,7 @@ func (w *flowWriter) collect(id, name string, s agent.Node, jump string) {
 	w.step(id, "collect", jump, fields...)
 }
 
-// set writes values.
+// set writes the values of a set step.
 func (w *flowWriter) set(id string, v agent.Node, jump string) {
 	var sets []string
 	for _, item := range append(v.Items(), v) {

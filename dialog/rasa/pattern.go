@@ -7,16 +7,16 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// This file: conversation patterns, and the responses of theirs that an assistant words anew.
+// This file converts conversation patterns and the default responses that an assistant replaces.
 
-// acts are what default actions of Rasa do in a built-in flow. Those that are "question" only
-// go on: what they do is done before the flow begins.
+// acts maps default actions of Rasa to engine steps in a built-in flow. Those that map to
+// "question" have nothing else to do, since their work is done before the flow begins.
 var acts = map[string]string{
 	"action_cancel_flow": "cancel", "action_repeat_bot_messages": "repeat", "action_restart": "restart",
 	"action_correct_flow_slot": "question", "action_clarify_flows": "question",
 }
 
-// phrases are the engine's phrases by default responses of Rasa.
+// phrases maps default responses of Rasa to phrases of the engine.
 var phrases = map[string]string{
 	"utter_flow_cancelled_rasa":         "cancelled",
 	"utter_flow_continue_interrupted":   "resume",
@@ -31,10 +31,10 @@ var phrases = map[string]string{
 	"utter_ask_rephrase":                "rephrase",
 }
 
-// says reports whether the assistant words a response itself.
+// says reports whether the assistant replaces a default response.
 func (c *converter) says(name string) bool { return len(c.responses[name].texts) > 0 }
 
-// phrases are the engine's phrases in the words of the assistant, as keys and values.
+// phrases returns the phrases of the engine that the assistant replaces, as keys and values.
 func (c *converter) phrases() []string {
 	var out []string
 	for _, name := range []string{
@@ -54,7 +54,8 @@ func (c *converter) phrases() []string {
 	return out
 }
 
-// pattern writes a conversation pattern as a built-in flow, if the agent's format can say it.
+// pattern writes a conversation pattern as a built-in flow, if the agent's format can
+// express it.
 func (c *converter) pattern(b *strings.Builder, f agent.Field) {
 	name := f.Key.Text()
 	switch {
@@ -67,7 +68,7 @@ func (c *converter) pattern(b *strings.Builder, f agent.Field) {
 	}
 }
 
-// sayable reports whether the expressions of an agent can say all conditions of steps.
+// sayable reports whether all conditions in steps can be expressed.
 func sayable(list agent.Node) bool {
 	for _, s := range list.Items() {
 		for _, n := range s.Get("next").Items() {

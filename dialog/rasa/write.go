@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// quote writes a text as a YAML scalar in quotes. JSON's quotes are YAML's too.
+// quote formats a text as a quoted YAML scalar. The quotes of JSON are valid in YAML.
 func quote(text string) string { return quoteAny(text) }
 
-// quoteList writes texts as a YAML list.
+// quoteList formats texts as a YAML list.
 func quoteList(texts []string) string {
 	list := make([]string, len(texts))
 	for i, text := range texts {
@@ -18,18 +18,19 @@ func quoteList(texts []string) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// quoteAny writes a value of a YAML file.
+// quoteAny formats a value as YAML.
 func quoteAny(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return "null" // infinity and the like
+		return "null" // infinity and NaN
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// mapping writes keys and values, which are written already, on one line.
+// mapping formats alternating keys and values, which are YAML already, as a YAML mapping on
+// one line.
 func mapping(fields []string) string {
 	var b strings.Builder
 	b.WriteByte('{')
