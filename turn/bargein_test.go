@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// t0 is an instant to count from. Where it lies does not matter.
+// t0 is an arbitrary start time.
 var t0 = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
 func after(d time.Duration) time.Time { return t0.Add(d) }
@@ -49,7 +49,7 @@ func reach(t *testing.T, p bargeInPhase) BargeIn {
 	return b
 }
 
-// TestBargeInTable reads the table of the doc comment and tests every cell.
+// TestBargeInTable reads the table in the doc comment and checks every cell.
 func TestBargeInTable(t *testing.T) {
 	o := BargeInOptions{}
 	words := func(v Verdict, final bool) func(*BargeIn) Action {
@@ -99,7 +99,7 @@ func TestBargeInTable(t *testing.T) {
 		}
 		input, known := inputs[cells[0]]
 		if !known {
-			t.Errorf("row %q of the table is tested by nothing", cells[0])
+			t.Errorf("row %q of the table has no test", cells[0])
 			continue
 		}
 		delete(inputs, cells[0])
@@ -127,7 +127,7 @@ func TestBargeInTable(t *testing.T) {
 	}
 }
 
-// scene steps a barge-in through a course of events and compares the actions.
+// scene runs a barge-in through a sequence of events and compares the actions.
 type scene struct {
 	t *testing.T
 	b BargeIn
@@ -289,8 +289,8 @@ func TestBargeInNoisesInARowCannotHoldTheAgentDown(t *testing.T) {
 	s.at(2200*ms, "deadline", Stop)   // but this one lasts
 }
 
-// TestBargeInWordsAfterTheBound: the agent goes on, the user still speaks, and
-// what they say decides about the length that goes on counting.
+// TestBargeInWordsAfterTheBound checks that after the agent has resumed while the user
+// still speaks, the user's words decide about the length that keeps counting.
 func TestBargeInWordsAfterTheBound(t *testing.T) {
 	begin := func() scene {
 		s := scene{t: t}
@@ -421,7 +421,8 @@ func TestBargeInNone(t *testing.T) {
 	}
 }
 
-// TestBargeInProfileChanges: a candidate outlives the profile it was opened in.
+// TestBargeInProfileChanges checks that a candidate ends even if the profile changes after
+// it was opened.
 func TestBargeInProfileChanges(t *testing.T) {
 	for _, p := range []BargeInPolicy{BargeInWords, BargeInNone} {
 		s := scene{t: t}
@@ -495,8 +496,8 @@ func TestBargeInOptionsValidate(t *testing.T) {
 	}
 }
 
-// TestBargeInProperties steps random courses under random options, in the way
-// the conversation's loop does: the deadline fires when it is due.
+// TestBargeInProperties runs random sequences of events with random options, as the
+// conversation's loop does: the deadline fires when it is due.
 func TestBargeInProperties(t *testing.T) {
 	seen := make(map[Action]int)
 	rapid.Check(t, func(t *rapid.T) {
@@ -575,7 +576,7 @@ func TestBargeInProperties(t *testing.T) {
 	})
 	for _, a := range []Action{Duck, Pause, Stop, Resume} {
 		if seen[a] == 0 {
-			t.Errorf("no course reached %s: they are too weak", a)
+			t.Errorf("no sequence reached %s: the test is too weak", a)
 		}
 	}
 }

@@ -143,8 +143,8 @@ func TestDeadAirOptionsValidate(t *testing.T) {
 	}
 }
 
-// TestDeadAirProperties: while the call is silent, a step comes at its time, and
-// at no other; the call ends after the last.
+// TestDeadAirProperties checks that, while the call is silent, a step comes exactly when it
+// is due, and that the call ends after the last one.
 func TestDeadAirProperties(t *testing.T) {
 	o := DeadAirOptions{}
 	ends := 0
@@ -210,6 +210,6 @@ func TestDeadAirProperties(t *testing.T) {
 		}
 	})
 	if ends == 0 {
-		t.Error("no course reached the end: they are too weak")
+		t.Error("no sequence reached the end: the test is too weak")
 	}
 }

@@ -322,8 +322,7 @@ func TestEasyTurnReset(t *testing.T) {
 	run(t, c, 0.9, 0.95, frames)
 }
 
-// seedController is the seed's pseudocode word for word, in its own terms, to
-// compare with.
+// seedController implements the seed's pseudocode literally, for comparison.
 type seedController struct {
 	currentState        string
 	previousText        string
@@ -408,9 +407,9 @@ func (c *seedController) applyHysteresis(desired string, now int64) (string, str
 	return c.currentState, fmt.Sprintf("pending_%s_%dms", desired, elapsed)
 }
 
-// drawFrames makes a call: stretches of speech and of pauses, each steady but
-// for single frames, and near the limits often enough for every branch to be
-// taken.
+// drawFrames returns the frames of a call with periods of speech and of pauses. Each period
+// is steady except for single frames, and often close enough to the limits for every branch
+// to be taken.
 func drawFrames(t *rapid.T, each func(Acoustic, Linguistic)) {
 	var a Acoustic
 	var l Linguistic
@@ -469,8 +468,8 @@ func TestEasyTurnIsTheSeedsPseudocode(t *testing.T) {
 	}
 }
 
-// TestEasyTurnProperties holds for all options, also the rules that the seed
-// does not have.
+// TestEasyTurnProperties checks properties that hold for all options, including the rules
+// that the seed does not have.
 func TestEasyTurnProperties(t *testing.T) {
 	turns, interrupts := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -522,8 +521,8 @@ func TestEasyTurnProperties(t *testing.T) {
 	}
 }
 
-// TestEasyTurnNeverFlapsOnAPausingSpeaker: pauses shorter than the minimal
-// silence and the window together end no turn, however many there are.
+// TestEasyTurnNeverFlapsOnAPausingSpeaker checks that pauses shorter than the minimal
+// silence plus the hysteresis never end a turn.
 func TestEasyTurnNeverFlapsOnAPausingSpeaker(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := easyTurn(t, EasyTurnOptions{}.ForCalls())
@@ -608,8 +607,8 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
-// ended is the silence after which a controller that has heard text ends the
-// turn, polled every 10 ms; 0 if it does not within ten seconds.
+// ended returns the silence after which a controller that has heard text ends the turn,
+// polled every 10 ms, or 0 if it does not within ten seconds.
 func ended(t *testing.T, c Endpointer, l Linguistic) (time.Duration, string) {
 	t.Helper()
 	c.Update(Acoustic{At: 0, Energy: 0.1, VAD: 0.9}, l)
@@ -728,8 +727,8 @@ func TestEasyTurnOptionsValidate(t *testing.T) {
 	}
 }
 
-// TestEasyTurnOff: every rule off, a single pause frame ends the turn at the
-// next frame, as the seed's code with zeros would.
+// TestEasyTurnOff checks that, with every rule off, a single pause frame ends the turn at
+// the next frame, as the seed's code would with zeros.
 func TestEasyTurnOff(t *testing.T) {
 	c := easyTurn(t, EasyTurnOptions{
 		Thresholds: Thresholds{EnergyHigh: Off, EnergyLow: Off},

@@ -211,8 +211,8 @@ func TestClassifyOptions(t *testing.T) {
 	}
 }
 
-// TestClassifyScatteredWordsAreNoEcho: a long text holds all common words
-// somewhere.
+// TestClassifyScatteredWordsAreNoEcho checks that common words scattered over a long text
+// are not an echo of it.
 func TestClassifyScatteredWordsAreNoEcho(t *testing.T) {
 	w := lookup(t, "en")
 	long := "I can help you with that. If you want to change the date of the trip then there is a fee that the airline takes, " +

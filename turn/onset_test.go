@@ -18,7 +18,7 @@ func onset(t rapid.TB, o OnsetOptions) Onset {
 	return d
 }
 
-// line feeds an onset detector 20 ms at a time.
+// line passes frames of 20 ms to an onset detector.
 type line struct {
 	t         rapid.TB
 	d         Onset
@@ -28,8 +28,8 @@ type line struct {
 	last      Acoustic
 }
 
-// feed gives so many frames and returns what was found: the edges with their
-// times, "started@60ms stopped@300ms".
+// feed passes that many frames and returns the edges with their times: "started@60ms
+// stopped@300ms".
 func (l *line) feed(n int, energy, vad float64) string {
 	var edges []string
 	for range n {
@@ -164,8 +164,8 @@ func TestOnsetWithVoiceActivityAlone(t *testing.T) {
 	l.want(10, 0.05, 0.1, "stopped@2.3s", 200*ms)
 }
 
-// TestOnsetEchoGate: pains row 17, the agent is not interrupted by itself where
-// nothing cancels the echo, and a user who is louder than the echo is heard.
+// TestOnsetEchoGate checks that the agent does not interrupt itself if nothing cancels the
+// echo, and that a user who is louder than the echo is heard (pains row 17).
 func TestOnsetEchoGate(t *testing.T) {
 	const sent, coupling = 0.2, 0.25
 	l := line{t: t, d: onset(t, OnsetOptions{}), echo: sent * coupling}
@@ -205,7 +205,7 @@ func TestOnsetEchoGate(t *testing.T) {
 	}
 }
 
-// TestOnsetEchoGateHolds: the echo arrives after the agent has fallen silent.
+// TestOnsetEchoGateHolds checks an echo that arrives after the agent has fallen silent.
 func TestOnsetEchoGateHolds(t *testing.T) {
 	l := line{t: t, d: onset(t, OnsetOptions{}), echo: 0.05}
 	l.feed(50, 0.001, 0)
@@ -267,8 +267,8 @@ func TestOnsetOptionsValidate(t *testing.T) {
 	}
 }
 
-// TestOnsetProperties: edges alternate, speech has lasted and silence too, and
-// the silence grows with time or is nothing.
+// TestOnsetProperties checks that edges alternate, that speech and silence have lasted long
+// enough, and that the silence is 0 or grows with time.
 func TestOnsetProperties(t *testing.T) {
 	edges := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,8 +20,8 @@ func stability(t rapid.TB, o StabilityOptions) *Stability {
 
 func near(got, want float64) bool { return math.Abs(got-want) < 1e-9 }
 
-// TestStabilityLatency fixes what five samples cost: how long after its first
-// appearance an unchanging text is rated at all.
+// TestStabilityLatency checks the cost of five samples: the time after which an unchanging
+// text gets a score.
 func TestStabilityLatency(t *testing.T) {
 	for _, tc := range []struct {
 		every, want time.Duration
@@ -54,7 +54,7 @@ func TestStabilityLatency(t *testing.T) {
 	}
 }
 
-// TestStabilityScore works the definition out by hand.
+// TestStabilityScore compares the score with one computed by hand.
 func TestStabilityScore(t *testing.T) {
 	s := stability(t, StabilityOptions{})
 	var got float64
@@ -93,8 +93,8 @@ func TestStabilityWithoutConfidence(t *testing.T) {
 	}
 }
 
-// TestStabilityAgainstTheThreshold: what must and what must not pass the
-// controller's 0.8.
+// TestStabilityAgainstTheThreshold checks which texts reach the controller's threshold of
+// 0.8.
 func TestStabilityAgainstTheThreshold(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
