@@ -8,7 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/words"
 )
 
-// TestAssent: a yes counts only if nothing stands beside it that it could depend on.
+// TestAssent checks that a yes counts only if the message has nothing on which it could
+// depend.
 func TestAssent(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots:
@@ -58,6 +59,6 @@ actions: {book: {inputs: [city, day], requires_confirmation: true}}
 		}
 	}
 	if got := a.SaidYes("yes if it has wifi"); got {
-		t.Error("a condition is a yes to a tool")
+		t.Error("a conditional yes was accepted for a tool")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// TestDefaultsOfWhoSpeaksFirst checks that slots have their defaults where the user's first
-// message comes without a greeting before it.
+// TestDefaultsOfWhoSpeaksFirst checks that slots have their defaults if the user's first
+// message comes before any greeting.
 func TestDefaultsOfWhoSpeaksFirst(t *testing.T) {
 	a, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots:
@@ -26,6 +26,6 @@ flows:
 	var st dialog.State
 	out := a.Handle(&st, time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC), dialog.Message{Text: "book a flight"})
 	if len(out.Say) == 0 || out.Say[0].Text != "In economy." {
-		t.Errorf("it says %v, expected the default class", out.Say)
+		t.Errorf("said %v, expected the default class", out.Say)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// BenchmarkTurnWithoutNLU is a simple value for the awaited slot.
-// Goal: below 20 us.
+// BenchmarkTurnWithoutNLU handles a simple value for the awaited slot. Goal: below 20 us.
 func BenchmarkTurnWithoutNLU(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"city", "New York"}, {"carrier", "I'd like to leave from Boston please"},
@@ -38,8 +37,7 @@ func BenchmarkTurnWithoutNLU(b *testing.B) {
 	})
 }
 
-// BenchmarkLocalNLU is a message that has to be understood.
-// Goal: below 100 us.
+// BenchmarkLocalNLU handles a message that must be understood. Goal: below 100 us.
 func BenchmarkLocalNLU(b *testing.B) {
 	a := flightsExample(b)
 	var idle State
@@ -70,7 +68,7 @@ func BenchmarkLocalNLU(b *testing.B) {
 	}
 }
 
-// benchmarkTurn handles one message from the same state again and again.
+// benchmarkTurn handles the same message in the same state repeatedly.
 func benchmarkTurn(b *testing.B, a *Agent, st State, text string, nlu int) {
 	b.Helper()
 	states := make([]State, 256)
@@ -95,8 +93,7 @@ func benchmarkTurn(b *testing.B, a *Agent, st State, text string, nlu int) {
 	}
 }
 
-// BenchmarkCheckpoint writes a state as JSON, as a checkpoint does.
-// Goal: below 200 us.
+// BenchmarkCheckpoint encodes a state as JSON, as for a checkpoint. Goal: below 200 us.
 func BenchmarkCheckpoint(b *testing.B) {
 	st := longDialogue(b)
 	b.ReportAllocs()
@@ -107,8 +104,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore reads a state back from its JSON.
-// Goal: below 500 us.
+// BenchmarkRestore decodes a state from JSON. Goal: below 500 us.
 func BenchmarkRestore(b *testing.B) {
 	data, err := json.Marshal(longDialogue(b))
 	if err != nil {
@@ -124,8 +120,8 @@ func BenchmarkRestore(b *testing.B) {
 	}
 }
 
-// BenchmarkIdle reports the memory of a dialogue at rest: after a short call, and
-// with history and trace full. Goal: below 20 KB each.
+// BenchmarkIdle reports the memory of an idle dialogue: after a short call, and with
+// history and trace full. Goal: below 20 KB each.
 func BenchmarkIdle(b *testing.B) {
 	a := flightsExample(b)
 	var short State
@@ -146,7 +142,7 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkParse compiles the example and trains its understanding.
+// BenchmarkParse compiles the example agent, including the training of its understanding.
 func BenchmarkParse(b *testing.B) {
 	files := testFiles(b, "bank.yaml")
 	for i := 0; i < b.N; i++ {
@@ -156,7 +152,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// longDialogue fills the history and the trace to their limits.
+// longDialogue returns a state whose history and trace are full.
 func longDialogue(t testing.TB) State {
 	a := flightsExample(t)
 	var st State
@@ -171,8 +167,8 @@ func longDialogue(t testing.TB) State {
 	return st
 }
 
-// TestStateSize measures the memory of a dialogue at rest, history and trace
-// full. Goal: below 20 KB.
+// TestStateSize measures the memory of an idle dialogue with full history and trace. Goal:
+// below 20 KB.
 func TestStateSize(t *testing.T) {
 	st := longDialogue(t)
 	a := flightsExample(t)
@@ -186,7 +182,7 @@ func TestStateSize(t *testing.T) {
 	}
 }
 
-// idleBytes is the memory of a dialogue that waits, and of its checkpoint.
+// idleBytes returns the memory of an idle dialogue, and the size of its checkpoint.
 func idleBytes(t testing.TB, st State) (size, written int) {
 	t.Helper()
 	const n = 200

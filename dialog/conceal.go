@@ -108,7 +108,7 @@ func (k *Secrets) add(v any) {
 // None reports whether the set is empty.
 func (k *Secrets) None() bool { return len(k.values) == 0 }
 
-// In reports whether a text contains one of the secrets, whatever spaces and marks stand
+// In reports whether a text contains one of the secrets, whatever spaces and punctuation are
 // between its letters and digits. A secret of at most three characters must stand alone:
 // otherwise it would be found in many texts.
 func (k *Secrets) In(text string) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/seeds"
 )
 
-// soniTable is conformance/soni.json: the seed's states and transitions as data.
+// soniTable is conformance/soni.json: the seed's states and transitions.
 type soniTable struct {
 	Initial     string   `json:"initial"`
 	States      []string `json:"states"`
@@ -34,7 +34,7 @@ func loadSoni(t *testing.T) soniTable {
 	return table
 }
 
-// TestMatrixIsTheSeeds compares the engine's edges with the table, both ways.
+// TestMatrixIsTheSeeds compares the engine's edges with the table, in both directions.
 func TestMatrixIsTheSeeds(t *testing.T) {
 	table := loadSoni(t)
 	want := make(map[string]bool)
@@ -62,17 +62,17 @@ func TestMatrixIsTheSeeds(t *testing.T) {
 			from = table.Initial
 		}
 		if e := from + " > " + tr.To; on[e] != tr.On {
-			t.Errorf("%s is taken on %q, the table has %q", e, on[e], tr.On)
+			t.Errorf("%s is taken on %q, expected %q as in the table", e, on[e], tr.On)
 		}
 	}
 	for e := range got {
 		if !want[e] {
-			t.Errorf("the engine has %s, the table has not", e)
+			t.Errorf("the engine has %s, which is not in the table", e)
 		}
 	}
 	for e := range want {
 		if !got[e] {
-			t.Errorf("the table has %s, the engine has not", e)
+			t.Errorf("the table has %s, which the engine does not have", e)
 		}
 	}
 	var states []string
@@ -84,8 +84,8 @@ func TestMatrixIsTheSeeds(t *testing.T) {
 	}
 }
 
-// TestEveryEdgeIsTaken runs all scenarios and looks at the edges in their
-// traces: each is in the table, and each of the table is taken by one.
+// TestEveryEdgeIsTaken runs all scenarios and checks that each edge in their traces is in
+// the table, and that each edge of the table is taken.
 func TestEveryEdgeIsTaken(t *testing.T) {
 	table := loadSoni(t)
 	taken := make(map[string]string)
@@ -136,8 +136,8 @@ func TestEveryEdgeIsTaken(t *testing.T) {
 	}
 }
 
-// TestStateHasTheSeedsFields looks at the JSON of a state: every field of the
-// seed is there, null and "none" where the seed has None and no flow.
+// TestStateHasTheSeedsFields checks that the JSON of a state has every field of the seed,
+// with null and "none" where the seed has None and no flow.
 func TestStateHasTheSeedsFields(t *testing.T) {
 	table := loadSoni(t)
 	a := testAgent(t, "seed.yaml")
@@ -167,8 +167,8 @@ func TestStateHasTheSeedsFields(t *testing.T) {
 	}
 }
 
-// TestSeedExamples runs the two examples of the seed line by line: every state,
-// slot, step and response that it prints.
+// TestSeedExamples runs the two examples of the seed and checks every state, slot, step and
+// response that it prints.
 func TestSeedExamples(t *testing.T) {
 	type want struct {
 		state    ConversationState
@@ -246,7 +246,7 @@ func TestSeedExamples(t *testing.T) {
 	})
 }
 
-// lastEdges are the edges that the last line of a script takes (see [scenario]).
+// lastEdges returns the edges that the last line of a script takes (see [scenario]).
 func lastEdges(t *testing.T, script ...string) []string {
 	t.Helper()
 	s := &scenario{t: t, now: tuesday}
@@ -264,8 +264,8 @@ func lastEdges(t *testing.T, script ...string) []string {
 	return edges
 }
 
-// TestMatrixConditions: each edge of the table is taken where its condition holds, and not by
-// an input that differs in that.
+// TestMatrixConditions checks that each edge of the table is taken if its condition holds,
+// and not by an input that differs only in the condition.
 func TestMatrixConditions(t *testing.T) {
 	script := func(before []string, lines ...string) []string { return slices.Concat(before, lines) }
 	fresh := []string{"agent: seed.yaml", "start"}
@@ -281,7 +281,7 @@ func TestMatrixConditions(t *testing.T) {
 	confirms := script(pays, "ok: needs_code=no")
 	whole := script(fresh, "user: I want to book a flight from New York to Boston tomorrow")
 	type row struct{ from, to, condition string }
-	// so takes the edge, other does not.
+	// The script so takes the edge, the script other does not.
 	shown := map[row]struct{ so, other []string }{
 		{"idle", "understanding", "always"}:                                      {asked, fresh},
 		{"understanding", "waiting_for_slot", "slot empty"}:                      {asked, whole},
@@ -314,11 +314,11 @@ func TestMatrixConditions(t *testing.T) {
 		c, ok := shown[r]
 		switch {
 		case !ok:
-			t.Errorf("%s to %s: nothing shows that it is taken if %s", r.from, r.to, r.condition)
+			t.Errorf("%s to %s: no script takes it if %s", r.from, r.to, r.condition)
 		case !takes(c.so, r):
-			t.Errorf("%q does not take %s to %s, and %s", c.so[2:], r.from, r.to, r.condition)
+			t.Errorf("%q does not take %s to %s, although %s", c.so[2:], r.from, r.to, r.condition)
 		case takes(c.other, r):
-			t.Errorf("%q takes %s to %s, and it is not so: %s", c.other[2:], r.from, r.to, r.condition)
+			t.Errorf("%q takes %s to %s, although this is false: %s", c.other[2:], r.from, r.to, r.condition)
 		}
 		delete(shown, r)
 	}

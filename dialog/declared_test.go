@@ -29,8 +29,8 @@ flows:
       - {step: stop, type: end}
 `
 
-// TestDeclaredFlow: a flow of slots, confirm, action and respond asks, reads back, acts
-// and answers, and a file beside the domain's implements its action.
+// TestDeclaredFlow checks that a flow with slots, confirm, action and respond asks, reads
+// back, acts and answers, and that a second file can implement its action.
 func TestDeclaredFlow(t *testing.T) {
 	for _, overlayFirst := range []bool{false, true} {
 		files := []agent.File{
@@ -64,13 +64,13 @@ func TestDeclaredFlow(t *testing.T) {
 			}
 		}
 		if st.CurrentFlow != "none" {
-			t.Errorf("the flow is %s, expected its end", st.CurrentFlow)
+			t.Errorf("the flow %s has not ended", st.CurrentFlow)
 		}
 	}
 }
 
-// TestDeclaredTwice: what is no implementation is not declared twice, and a flow has
-// steps or says what it does.
+// TestDeclaredTwice checks that a second declaration must be an implementation, and that a
+// flow has either steps or declared fields.
 func TestDeclaredTwice(t *testing.T) {
 	for want, second := range map[string]string{
 		"declared twice": "actions: {book: {inputs: [city], mock: {ref: B1}}}\n",

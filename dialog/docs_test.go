@@ -8,7 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// TestSearchAndReserve is the page's example of a search and what follows.
+// TestSearchAndReserve runs the example of a search and a reservation in docs/flows.md.
 func TestSearchAndReserve(t *testing.T) {
 	data, err := os.ReadFile("../docs/flows.md")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestSearchAndReserve(t *testing.T) {
 			t.Errorf("%q: %q, want %q; slots %v", c.said, st.LastResponse, c.want, st.Slots)
 		}
 	}
-	// Without the proposal, and with another hotel.
+	// The user declines the proposal and asks for another hotel.
 	st = State{}
 	a.Start(&st, tuesday)
 	for _, text := range []string{"is there a hotel in Bremen", "no thanks", "book the hotel", "2"} {

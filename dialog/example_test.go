@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// flightsExample reads the flights of examples/, which other packages' tests
-// and the documentation use.
+// flightsExample returns the flights agent of examples/, which the tests of other packages
+// and the documentation use too.
 func flightsExample(t testing.TB) *Agent {
 	t.Helper()
 	data, err := os.ReadFile("../examples/flights/flights.yaml")
@@ -26,7 +26,7 @@ func flightsExample(t testing.TB) *Agent {
 	return a
 }
 
-// TestFlightsExample holds the conversation that the example promises.
+// TestFlightsExample runs the conversation that the example promises.
 func TestFlightsExample(t *testing.T) {
 	a := flightsExample(t)
 	var st State

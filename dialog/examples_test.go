@@ -17,8 +17,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// exampleAgent reads an agent of examples/. Its actions are made by the test,
-// as a program with services would, unless it is to run alone, on its mocks.
+// exampleAgent returns an agent of examples/. If it does not run alone on its mocks, the
+// test answers its actions, as a program with services would.
 func exampleAgent(t testing.TB, name string, alone bool) *Agent {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("..", "examples", name, "*.yaml"))
@@ -54,9 +54,9 @@ func exampleAgent(t testing.TB, name string, alone bool) *Agent {
 	return parse(agent.Options{Actions: actions})
 }
 
-// guard looks at every step of a conversation: an action that requires it runs
-// after a yes to its own question alone, with the values that were read back,
-// and no run is made twice.
+// guard checks every step of a conversation: an action that requires confirmation runs only
+// after a yes to its own question, with the values that were read back, and no run is
+// repeated.
 type guard struct {
 	a    *Agent
 	ids  map[string]bool
@@ -67,8 +67,7 @@ func newGuard(a *Agent) *guard {
 	return &guard{a: a, ids: make(map[string]bool), keys: make(map[string]bool)}
 }
 
-// check looks at one step: the state before it, what the user said, and the
-// action that came of it.
+// check checks one step: the state before it, what the user said, and the resulting action.
 func (g *guard) check(before State, said string, act *ActionCall) error {
 	if act == nil {
 		return nil
@@ -95,9 +94,9 @@ func (g *guard) check(before State, said string, act *ActionCall) error {
 	answer, _ := g.a.def.Lang.LeadingAnswer(toks)
 	switch {
 	case before.ConversationState != Confirming && before.ConversationState != Understanding || before.Confirmation == nil || !before.Confirmation.Action:
-		return fmt.Errorf("%s runs and nobody was asked", act.Name)
+		return fmt.Errorf("%s runs without a confirmation", act.Name)
 	case answer != value.Yes:
-		return fmt.Errorf("%s runs after %q, which is no yes", act.Name, said)
+		return fmt.Errorf("%s runs after %q, expected a yes", act.Name, said)
 	}
 	for _, in := range declared.Inputs {
 		if !value.Equal(before.Slots[in.From], act.Inputs[in.Name]) {
@@ -107,10 +106,10 @@ func (g *guard) check(before State, said string, act *ActionCall) error {
 	return nil
 }
 
-// TestExamples holds the conversations with the agents of examples/. The files
-// are scenarios as TestScenarios has them, with "agent: NAME" for an agent of
-// examples/ whose actions the scenario answers, and "alone: NAME" for one that
-// runs on its mocks. Beside the golden lines each step passes the guard.
+// TestExamples runs the conversations with the agents of examples/. The files are scenarios
+// as in TestScenarios, with "agent: NAME" for an agent of examples/ whose actions the
+// scenario answers, and "alone: NAME" for one that runs on its mocks. Each step must pass
+// the guard.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("testdata/examples/*.txt")
 	if err != nil || len(files) == 0 {
@@ -163,7 +162,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestMocks holds what a mock may be, and that it asks as the real action does.
+// TestMocks checks what a mock may be, and that it asks for confirmation like the real
+// action.
 func TestMocks(t *testing.T) {
 	const file = `
 slots: {amount: {type: money, prompt: How much?}}
@@ -194,7 +194,7 @@ flows:
 		}
 		out := a.Handle(&st, tuesday, Message{Text: text})
 		if out.Act != nil {
-			t.Fatalf("%q: somebody else is to run a mock: %+v", text, out.Act)
+			t.Fatalf("%q: the caller is asked to run a mock: %+v", text, out.Act)
 		}
 		said = joinLines(out.Say)
 	}
@@ -202,7 +202,7 @@ flows:
 		t.Errorf("said %q after %d calls in state %s", said, st.Calls, st.ConversationState)
 	}
 	if act, _ := a.Action("pay"); !act.Mocked {
-		t.Error("the action is not said to be mocked")
+		t.Error("the action is not marked as mocked")
 	}
 	for _, c := range []struct{ mock, want string }{
 		{"mock: 3", "want {output: value}, got a single value"},
@@ -220,8 +220,8 @@ flows:
 	}
 }
 
-// TestPlacesByCapitals: a place that no list has is found in the middle of a
-// sentence where it is written with capitals, and nowhere else.
+// TestPlacesByCapitals checks that a place that is on no list is found within a sentence
+// if, and only if, it is capitalized.
 func TestPlacesByCapitals(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {origin: {type: city, prompt: From where?}, destination: {type: city, prompt: Where to?}, seats: {type: integer, prompt: How many?}}
@@ -251,8 +251,8 @@ flows:
 	}
 }
 
-// randomTurns is how many turns the random users take with each example: those of
-// every test run, or ten thousand and more with HOCKET_LONG (`make soak`).
+// randomTurns returns the number of turns that random users take with each example: few in
+// a normal test run, ten thousand and more with HOCKET_LONG (`make soak`).
 func randomTurns() int {
 	long := os.Getenv("HOCKET_LONG")
 	if n, err := strconv.Atoi(long); err == nil && n > 1 {
@@ -264,15 +264,14 @@ func randomTurns() int {
 	return 2_000
 }
 
-// TestRandomUsers lets random users talk to each example, each for a while, with
-// services that answer, fail, come late or want something else: nothing panics,
-// no transition leaves the matrix, the guard finds nothing, and what the user has
-// given or confirmed is not lost.
+// TestRandomUsers lets random users talk to each example, with services that succeed, fail,
+// are late or need more. Nothing may panic, no transition may leave the matrix, the guard
+// must find nothing, and what the user has given or confirmed must not be lost.
 func TestRandomUsers(t *testing.T) {
 	for i, name := range []string{"flights", "bank", "clinic", "research"} {
 		t.Run(name, func(t *testing.T) {
 			a := exampleAgent(t, name, false)
-			asked := make(map[string]int) // what the users brought about
+			asked := make(map[string]int) // number of runs of each action and of other events
 			for turns, call := 0, uint64(0); turns < randomTurns(); call++ {
 				u := &randomUser{t: t, a: a, g: newGuard(a), now: tuesday, rnd: rand.New(rand.NewPCG(uint64(i), call)), asked: asked}
 				u.name = fmt.Sprintf("%s, call %d", name, call)
@@ -292,7 +291,7 @@ func TestRandomUsers(t *testing.T) {
 	}
 }
 
-// randomUser is a user with a goal now and then.
+// randomUser is a user who sometimes has a goal.
 type randomUser struct {
 	t     *testing.T
 	name  string
@@ -306,7 +305,7 @@ type randomUser struct {
 	asked map[string]int
 
 	confirmed map[string]any   // slots that the last confirmed action took
-	waiting   []map[string]any // slots of the flows that wait, the last interrupted one last
+	waiting   []map[string]any // slots of the flows that wait, the most recently interrupted one last
 }
 
 func (u *randomUser) pick(texts ...string) string { return texts[u.rnd.IntN(len(texts))] }
@@ -335,7 +334,7 @@ func (u *randomUser) turn() {
 	}
 }
 
-// result is what a service makes of a call.
+// result returns a service's result of a call.
 func (u *randomUser) result(act ActionCall) ActionEnded {
 	in := ActionEnded{ID: act.ID, Outputs: map[string]any{
 		"left_today": []any{int64(3000), int64(100), 0.5}[u.rnd.IntN(3)], "wants_code": u.rnd.IntN(2) == 0, "sent": true,
@@ -359,7 +358,7 @@ func (u *randomUser) result(act ActionCall) ActionEnded {
 
 func (u *randomUser) slot() *agent.Slot { return u.a.def.Slots[u.rnd.IntN(len(u.a.def.Slots))] }
 
-// text is what the user says: mostly what fits, sometimes anything.
+// text returns what the user says: usually something that fits, sometimes anything.
 func (u *randomUser) text() string {
 	switch n := u.rnd.IntN(20); {
 	case n == 0:
@@ -419,7 +418,7 @@ func (u *randomUser) noise() string {
 		"twelve thirty four five", "what is love", "one two three four five six seven", "not not not", strings.Repeat("very ", 200)+"long")
 }
 
-// value is a value for a slot as people say it; now and then one that will not do.
+// value returns a value for a slot as people say it, sometimes an invalid one.
 func (u *randomUser) value(s *agent.Slot) string {
 	if u.rnd.IntN(10) == 0 {
 		return u.pick(u.noise(), "yesterday", "minus five", "eleven at night", "DE12 3456", "nine nine nine", "a million euros")
@@ -450,8 +449,8 @@ func (u *randomUser) value(s *agent.Slot) string {
 	}
 }
 
-// lost finds a slot whose value is gone although the user said yes to it, or
-// although its flow only waited for another one to end.
+// lost returns a slot whose value is gone although the user confirmed it or its flow only
+// waited for another one.
 func (u *randomUser) lost(before State) (string, bool) {
 	set := func(name string) bool {
 		return slices.ContainsFunc(u.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name })
@@ -503,8 +502,7 @@ func (u *randomUser) lost(before State) (string, bool) {
 	return "", false
 }
 
-// seen finds a secret whose value stands in the messages, the trace or in what is
-// said.
+// seen returns a secret whose value is in the messages, in the trace or in what is said.
 func (u *randomUser) seen() (where string, is bool) {
 	for _, s := range u.a.def.Slots {
 		value, _ := u.st.Slots[s.Name].(string)
@@ -519,12 +517,12 @@ func (u *randomUser) seen() (where string, is bool) {
 	return "", false
 }
 
-// check takes a step and looks at what has to hold after it.
+// check runs a step and checks the invariants.
 func (u *randomUser) check(what string, step func() Output) {
 	u.t.Helper()
 	u.said = append(u.said, what)
 	before := u.st.Clone()
-	u.st.Trace = []TraceEvent{} // what this step adds
+	u.st.Trace = []TraceEvent{} // to see what this step adds
 	u.out = step()
 	fail := func(format string, args ...any) {
 		u.t.Helper()

@@ -11,16 +11,16 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// checkJSGF checks the right-hand side of a rule of the JSpeech Grammar Format
-// (W3C note, 5 June 2000), as far as the package uses it: words, (a | b),
-// [optional], and + and * behind a word or group. It returns what is wrong.
+// checkJSGF returns an error if a text is not the right-hand side of a rule of the JSpeech
+// Grammar Format (W3C note, 5 June 2000), as far as the package uses it: words, (a | b),
+// [optional], and + and * after a word or group.
 func checkJSGF(rule string) error {
 	p := jsgfParser{text: rule}
 	if err := p.alternatives(0); err != nil {
 		return err
 	}
 	if p.pos < len(p.text) {
-		return fmt.Errorf("at %d: %q is left over", p.pos, p.text[p.pos:])
+		return fmt.Errorf("at %d: unexpected %q", p.pos, p.text[p.pos:])
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func (p *jsgfParser) sequence(depth int) error {
 		p.space()
 		if p.pos >= len(p.text) || strings.IndexByte("|)]", p.text[p.pos]) >= 0 {
 			if items == 0 {
-				return fmt.Errorf("at %d: nothing to say", p.pos)
+				return fmt.Errorf("at %d: empty sequence", p.pos)
 			}
 			return nil
 		}
@@ -86,7 +86,7 @@ func (p *jsgfParser) sequence(depth int) error {
 				p.pos += len(string(r))
 			}
 			if p.pos == start {
-				return fmt.Errorf("at %d: %q is no word", p.pos, p.text[p.pos:min(len(p.text), p.pos+10)])
+				return fmt.Errorf("at %d: %q is not a word", p.pos, p.text[p.pos:min(len(p.text), p.pos+10)])
 			}
 		}
 		if p.pos < len(p.text) && (p.text[p.pos] == '+' || p.text[p.pos] == '*') {
@@ -106,7 +106,7 @@ func TestJSGFChecker(t *testing.T) {
 	}
 }
 
-// expectations collects what the agent awaits at many points of conversations.
+// expectations returns what the agent expects at many points of conversations.
 func expectations(t *testing.T, a *Agent, texts ...string) []Expectation {
 	t.Helper()
 	var st State
@@ -125,8 +125,8 @@ func expectations(t *testing.T, a *Agent, texts ...string) []Expectation {
 	return out
 }
 
-// TestGrammars checks every phrase of every expectation for its syntax and the
-// whole for its size.
+// TestGrammars checks the syntax of every phrase of every expectation, and their total
+// size.
 func TestGrammars(t *testing.T) {
 	var all []Expectation
 	all = append(all, expectations(t, testAgent(t, "seed.yaml"), "book a flight", "boston", "chi", "no", "denver", "next friday", "cancel")...)
@@ -159,12 +159,12 @@ func TestGrammars(t *testing.T) {
 	}
 }
 
-// accepts expands a rule and looks for a sentence: small rules only.
+// accepts reports whether a small rule accepts a sentence, by expanding the rule.
 func accepts(rule, sentence string) bool {
 	return slices.Contains(matchJSGF(rule, strings.Fields(sentence)), 0)
 }
 
-// matchJSGF returns how many words may be left over after the rule.
+// matchJSGF returns how many words may remain after the rule.
 func matchJSGF(rule string, words []string) []int {
 	p := &jsgfMatcher{text: rule}
 	starts := map[int]bool{0: true}
@@ -264,8 +264,8 @@ func (p *jsgfMatcher) item(words []string, starts map[int]bool) map[int]bool {
 	return out
 }
 
-// TestGrammarsCoverWhatPeopleSay: the sentences that the agent understands are
-// in the grammar that it hands to the recognizer.
+// TestGrammarsCoverWhatPeopleSay checks that sentences that the agent understands are in
+// the grammar for the recognizer.
 func TestGrammarsCoverWhatPeopleSay(t *testing.T) {
 	a := flightsExample(t)
 	covered := func(e Expectation, sentence string) bool {
@@ -308,7 +308,8 @@ func TestGrammarsCoverWhatPeopleSay(t *testing.T) {
 	}
 }
 
-// TestExpectationKinds: the kind of each expectation is what turn-taking knows.
+// TestExpectationKinds checks that the kind of each expectation is one that turn-taking
+// knows.
 func TestExpectationKinds(t *testing.T) {
 	es := expectations(t, testAgent(t, "bank.yaml"), "transfer money", "John Smith", "DE89370400440532013000", "fifty", "rent", "123456")
 	var got []string

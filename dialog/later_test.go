@@ -6,8 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// TestNoRoomForARequest: the values of a request that there is no room for are not taken for
-// those of the first.
+// TestNoRoomForARequest checks that the values of a request that cannot be kept are not
+// used for the first one.
 func TestNoRoomForARequest(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {amount: {type: number, prompt: How much?}}

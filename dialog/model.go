@@ -2,7 +2,7 @@ package dialog
 
 import "slices"
 
-// This file decides what a model answers that speaks beside the flows.
+// This file decides what is left to a model that answers in addition to the flows.
 
 // askModel gives the turn to the model.
 func (t *turn) askModel() {

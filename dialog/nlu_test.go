@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// TestIntents measures the classifier on sentences that no trigger phrase has
-// word for word. The thresholds are what it reached when it was written.
+// TestIntents measures the classifier on sentences that are not triggers. The thresholds
+// are what it reached when the test was written.
 func TestIntents(t *testing.T) {
 	for _, c := range []struct {
 		agent    string
@@ -85,7 +85,7 @@ func TestIntents(t *testing.T) {
 	}
 }
 
-// understoodFlow is the flow that a first sentence starts, "" for none.
+// understoodFlow returns the flow that a first sentence starts, or "".
 func understoodFlow(a *Agent, text string) string {
 	var st State
 	a.Start(&st, tuesday)
@@ -99,8 +99,8 @@ func understoodFlow(a *Agent, text string) string {
 	return st.Finished.Flow
 }
 
-// TestNameInALongSentence: the value behind the name of a slot, far behind in a
-// sentence, is read at its own place.
+// TestNameInALongSentence checks that a value after the name of a slot is read correctly
+// late in a long sentence.
 func TestNameInALongSentence(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots:

@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// TestDirectoryIsOneAgent spreads an agent over files.
+// TestDirectoryIsOneAgent compiles an agent in several files.
 func TestDirectoryIsOneAgent(t *testing.T) {
 	a := testAgent(t, "soni/00-settings.yaml", "soni/10-slots.yaml", "soni/20-flows.yaml")
 	if n := len(a.Flows()); n != 3 {
@@ -57,7 +57,7 @@ flows: {f: {trigger: {intents: [los]}, steps: [{step: a, type: say, message: hi}
 	}
 }
 
-// TestCustomValidator registers a validator in Go.
+// TestCustomValidator uses a validator written in Go.
 func TestCustomValidator(t *testing.T) {
 	yaml := []byte(`
 slots: {n: {type: integer, prompt: "A number?", validator: even}}
@@ -100,7 +100,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: n},
 	}
 }
 
-// TestParseIsDeterministic compiles twice.
+// TestParseIsDeterministic compiles the same files twice.
 func TestParseIsDeterministic(t *testing.T) {
 	a, b := testAgent(t, "bank.yaml"), testAgent(t, "bank.yaml")
 	if !equalStrings(a.expects.idle, b.expects.idle) {
@@ -110,8 +110,8 @@ func TestParseIsDeterministic(t *testing.T) {
 
 func equalStrings(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
 
-// FuzzParse feeds Parse with bytes: it never panics and never takes long. An
-// agent that it accepts can hold a conversation.
+// FuzzParse checks that Parse never panics and is never slow, and that an agent that it
+// accepts can hold a conversation.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/*.yaml", "testdata/soni/*.yaml", "../examples/*/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
@@ -150,7 +150,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestOutsideValidators holds what a validator that asks a service may be.
+// TestOutsideValidators checks which validators may call a service.
 func TestOutsideValidators(t *testing.T) {
 	const file = `
 slots: {ref: {type: code, prompt: Which?, validator: %s}}
@@ -188,8 +188,8 @@ flows: {f: {trigger: {intents: [pay it]}, steps: [{step: a, type: collect, slot:
 	}
 }
 
-// TestLongActions: what carries an action out, and whether it takes its time, is in
-// the action and in the call.
+// TestLongActions checks that an action and its call say how it is run and whether it takes
+// long.
 func TestLongActions(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {topic: {type: any}}

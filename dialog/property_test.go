@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// vocabulary is what a random user may say: sentences that mean something to
-// one of the agents, and noise.
+// vocabulary returns what a random user may say: sentences that mean something to one of
+// the agents, and noise.
 func vocabulary(a *Agent) []string {
 	out := []string{
 		"", "yes", "no", "yes please", "no thanks", "cancel", "help", "start over", "repeat that", "what do you mean?",
@@ -46,7 +46,7 @@ func vocabulary(a *Agent) []string {
 	return out
 }
 
-// walker is a dialogue under random turns, with what has to hold after each.
+// walker is a dialogue with random turns and the invariants to check after each.
 type walker struct {
 	a    *Agent
 	st   State
@@ -73,10 +73,10 @@ func propertyAgents(t *testing.T) map[string]*Agent {
 	return agents
 }
 
-// TestRandomTurns lets random users talk to every agent: nothing panics, every
-// transition is in the matrix, no action runs without its confirmation or twice
-// for one, what the user confirmed is not lost, words that the recognizer doubts
-// change nothing, and the state survives JSON.
+// TestRandomTurns lets random users talk to every agent. Nothing may panic, every
+// transition must be in the matrix, no action may run without its confirmation or twice for
+// one, what the user confirmed must not be lost, doubtful words must change nothing, and
+// the state must survive JSON.
 func TestRandomTurns(t *testing.T) {
 	agents := propertyAgents(t)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
@@ -151,7 +151,7 @@ func (w *walker) turn(t *rapid.T, words []string) {
 	}
 }
 
-// checkUntouched: nothing was done with words that the recognizer doubts.
+// checkUntouched checks that doubtful words had no effect.
 func (w *walker) checkUntouched(t *rapid.T, text string, before State) {
 	t.Helper()
 	after := w.st
@@ -185,7 +185,7 @@ func (w *walker) agreed(text string) bool {
 	return a == value.Yes
 }
 
-// likely is what somebody would say who follows the conversation.
+// likely returns a likely answer of a user who follows the conversation.
 func (w *walker) likely() []string {
 	switch w.st.ConversationState {
 	case Confirming:
@@ -222,7 +222,7 @@ func (w *walker) likely() []string {
 	}
 }
 
-// command makes a command as a model might, sensible or not.
+// command returns a command as a model might give it, sensible or not.
 func (w *walker) command(t *rapid.T) Command {
 	c := Command{Type: rapid.SampledFrom(append(CommandTypes(), "nonsense")).Draw(t, "type")}
 	c.Flow = rapid.SampledFrom(append(w.a.def.FlowNames(), "nonsense")).Draw(t, "flow")
@@ -231,7 +231,7 @@ func (w *walker) command(t *rapid.T) Command {
 	return c
 }
 
-// check takes one step and looks at what has to hold.
+// check runs one step and checks the invariants.
 func (w *walker) check(t *rapid.T, what string, step func() Output) {
 	t.Helper()
 	before := w.st.Clone()
@@ -239,7 +239,7 @@ func (w *walker) check(t *rapid.T, what string, step func() Output) {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	w.st.Trace = []TraceEvent{} // what this step adds
+	w.st.Trace = []TraceEvent{} // to see what this step adds
 	w.out = step()
 	for _, e := range w.st.Trace {
 		if e.Event == "state_changed" && !allowed(e.Data.From, e.Data.To) {
@@ -258,8 +258,8 @@ func (w *walker) check(t *rapid.T, what string, step func() Output) {
 	}
 }
 
-// checkAction: an action that requires it runs after a yes alone, and each run
-// has a key of its own.
+// checkAction checks that an action that requires confirmation runs only after a yes, and
+// that each run has its own key.
 func (w *walker) checkAction(t *rapid.T, what string, before State) {
 	act := w.out.Act
 	if act == nil {
@@ -290,7 +290,7 @@ func (w *walker) checkAction(t *rapid.T, what string, before State) {
 	}
 }
 
-// checkSlots: a slot that was set and validated keeps its value unless the
+// checkSlots checks that a slot that was set and validated keeps its value, unless the
 // trace says why not.
 func (w *walker) checkSlots(t *rapid.T, what string, before State) {
 	reason := slices.ContainsFunc(w.st.Trace, func(e TraceEvent) bool {
@@ -309,14 +309,14 @@ func (w *walker) checkSlots(t *rapid.T, what string, before State) {
 			continue
 		}
 		set := slices.ContainsFunc(w.st.Trace, func(e TraceEvent) bool { return e.Event == "slot_set" && e.Data.Slot == name })
-		asked := w.st.WaitingForSlot == name // a loop asks anew
+		asked := w.st.WaitingForSlot == name // a loop asks again
 		if !set && !asked && w.st.CurrentFlow == before.CurrentFlow {
 			t.Fatalf("%s: slot %s lost its value %v, now %v", what, name, old, w.st.Slots[name])
 		}
 	}
 }
 
-// checkShape: the state makes sense at rest.
+// checkShape checks that the state is consistent at rest.
 func (w *walker) checkShape(t *rapid.T, what string) {
 	st := &w.st
 	bad := func(why string) { t.Fatalf("%s: %s: %+v", what, why, *st) }

@@ -6,7 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// TestKeepsValues: other words are taken when they say the same, and only then.
+// TestKeepsValues checks that a reworded response is accepted if, and only if, it says the
+// same.
 func TestKeepsValues(t *testing.T) {
 	parse := func(yaml string) *Agent {
 		a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(yaml)}})
@@ -81,8 +82,8 @@ flows: {f: {trigger: {intents: [los geht es]}, steps: [{step: a, type: collect, 
 	}
 }
 
-// TestRephraseOfAStep: a step says whether its words may be put differently; else
-// the settings do.
+// TestRephraseOfAStep checks that a step decides whether it may be reworded, and the
+// settings if it does not.
 func TestRephraseOfAStep(t *testing.T) {
 	const flow = `
 flows:

@@ -109,7 +109,7 @@ func testFiles(t testing.TB, names ...string) []agent.File {
 	return files
 }
 
-// testAgent parses files of testdata, which must have no errors.
+// testAgent compiles files of testdata, which must have no problems.
 func testAgent(t testing.TB, names ...string) *Agent {
 	t.Helper()
 	a, problems := Parse(testFiles(t, names...))
@@ -256,7 +256,7 @@ func (s *scenario) print(o Output) {
 	fmt.Fprintf(&s.out, " %s nlu=%d\n", slots, s.st.NLUCalls)
 }
 
-// roundTrip checks that the state reads back from its JSON as it was.
+// roundTrip checks that encoding and decoding the state as JSON does not change it.
 func (s *scenario) roundTrip() {
 	s.t.Helper()
 	checkRoundTrip(s.t, s.st)
@@ -278,6 +278,6 @@ func checkRoundTrip(t interface {
 	}
 	if !reflect.DeepEqual(st, back) {
 		again, _ := json.Marshal(back)
-		t.Fatalf("the state does not read back as it was:\n%s\n%s\n%+v\n%+v", data, again, st, back)
+		t.Fatalf("the decoded state differs:\n%s\n%s\n%+v\n%+v", data, again, st, back)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// TestSecretIsNotKept: the bank's code, right or wrong, in digits or words, asked
-// for or not, stands nowhere but in its slot and in the call that takes it; it is
-// not said, and gone when it is used.
+// TestSecretIsNotKept checks that the bank's code, right or wrong, in digits or words,
+// asked for or not, is only in its slot and in the call that takes it, that it is not said,
+// and that it is gone after use.
 func TestSecretIsNotKept(t *testing.T) {
 	a := exampleAgent(t, "bank", false)
 	begin := func() (State, Output) {
@@ -79,13 +79,13 @@ func TestSecretIsNotKept(t *testing.T) {
 		out = a.Handle(&st, tuesday, Message{Text: "what is the security code?"})
 		check(said+", asked for it", st, out)
 	}
-	// Volunteered before anybody asked, and changed.
+	// Given before the question, and changed.
 	st, _ := begin()
 	out := a.Handle(&st, tuesday, Message{Text: "actually, the security code is 424242"})
 	check("volunteered", st, out)
 	out = a.Repeat(&st, tuesday)
 	check("repeated", st, out)
-	// A message that is no answer stays in the history.
+	// A message that is not an answer stays in the history.
 	st, _ = begin()
 	a.Handle(&st, tuesday, Message{Text: "help"})
 	if last := st.Messages[len(st.Messages)-2]; last.Content != "help" {
@@ -93,8 +93,8 @@ func TestSecretIsNotKept(t *testing.T) {
 	}
 }
 
-// TestSecretGoesToNoModel: while a secret is awaited the words alone understand,
-// and no prompt has a secret in it.
+// TestSecretGoesToNoModel checks that messages are understood by their words while a secret
+// is awaited, and that no prompt contains a secret.
 func TestSecretGoesToNoModel(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {model: {understanding: true}}
@@ -113,7 +113,7 @@ flows:
 	a.Handle(&st, tuesday, Message{Text: "log me in"})
 	out := a.Handle(&st, tuesday, Message{Text: "hm let me see, I believe it may be 4711 or so"})
 	if out.Understand != nil || st.Pending != "" {
-		t.Errorf("a model is asked: %+v", out.Understand)
+		t.Errorf("a model was asked: %+v", out.Understand)
 	}
 	if st.Slots["pin"] != "4711" {
 		t.Fatalf("slots %v", st.Slots)
@@ -127,8 +127,8 @@ flows:
 	}
 }
 
-// TestSecretInMessages: a message that would say a secret is a mistake, with its
-// place.
+// TestSecretInMessages checks that a message that would say a secret is an error with its
+// position.
 func TestSecretInMessages(t *testing.T) {
 	const head = "slots:\n  pin: {type: digits, secret: true, prompt: \"PIN?\"}\nflows:\n  f:\n    trigger: {intents: [go]}\n    steps:\n      - {step: a, type: collect, slot: pin}\n"
 	for line, want := range map[string]string{
@@ -146,7 +146,7 @@ func TestSecretInMessages(t *testing.T) {
 	}
 }
 
-// problemText is what is reported about a file.
+// problemText returns the problems of a file as text.
 func problemText(yaml string) string {
 	_, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(yaml)}})
 	return fmt.Sprint(problems)

@@ -9,11 +9,11 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 )
 
-// soniFiles are agents in the shape that Soni's are published in, one a file.
+// soniFiles are agents in the form in which Soni's are published, one in each file.
 var soniFiles = []string{"soni/flight_booking.yaml", "soni/support.yaml", "soni/older.yaml"}
 
-// TestSoniFiles: published files load unchanged. What means nothing here is a
-// warning with its place, and nothing is an error.
+// TestSoniFiles checks that published files load unchanged. What has no effect is a warning
+// with its position, and nothing is an error.
 func TestSoniFiles(t *testing.T) {
 	want := map[string][]string{
 		"soni/flight_booking.yaml": {
@@ -44,8 +44,8 @@ func TestSoniFiles(t *testing.T) {
 	}
 }
 
-// TestSoniMistakes makes one mistake in a published file at a time: an error
-// with its file, line and what was meant.
+// TestSoniMistakes makes one mistake at a time in a published file and expects an error
+// with its position and a suggestion.
 func TestSoniMistakes(t *testing.T) {
 	for _, c := range []struct{ file, right, wrong, want string }{
 		{"soni/flight_booking.yaml", "slot: departure_date}", "slot: departure_dat}", `unknown slot "departure_dat" (did you mean "departure_date"?)`},

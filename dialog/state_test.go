@@ -12,7 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// TestZeroStateReadsBack: a conversation without a dialogue has a zero State.
+// TestZeroStateReadsBack checks that a zero State, as of a conversation without a dialogue,
+// decodes as it was encoded.
 func TestZeroStateReadsBack(t *testing.T) {
 	data, err := json.Marshal(State{})
 	if err != nil {
@@ -56,7 +57,7 @@ func TestProposedValuesReadBack(t *testing.T) {
 	}
 }
 
-// TestStateKeepsValues: every kind of value of a slot reads back as it was.
+// TestStateKeepsValues checks that every kind of slot value decodes as it was encoded.
 func TestStateKeepsValues(t *testing.T) {
 	type own struct {
 		A int      `json:"a"`
@@ -78,7 +79,7 @@ func nan() float64 {
 	return zero / zero
 }
 
-// TestStart forgets the dialogue before, and keeps what the caller gives.
+// TestStart checks that Start forgets the dialogue before and keeps what the caller gives.
 func TestStart(t *testing.T) {
 	a := testAgent(t, "seed.yaml")
 	st := State{Slots: map[string]any{"origin": "Boston"}, Metadata: map[string]any{"caller": "+1"}}
@@ -93,7 +94,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestStartFlow begins with a flow.
+// TestStartFlow starts with the flow in settings.start.
 func TestStartFlow(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {greeting: "Hello.", start: f}
@@ -112,7 +113,7 @@ flows: {f: {steps: [{step: a, type: collect, slot: n}, {step: b, type: say, mess
 	}
 }
 
-// TestCache: the same text within a second is not understood twice (seed 003,
+// TestCache checks that the same text is not understood twice within a second (seed 003,
 // last_nlu_call).
 func TestCache(t *testing.T) {
 	a := testAgent(t, "seed.yaml")
@@ -141,7 +142,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestLimits: history and trace keep the latest.
+// TestLimits checks that history and trace keep the latest entries.
 func TestLimits(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {history_limit: 4, trace_limit: 6}
@@ -163,7 +164,8 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: say, message: "ok"
 	}
 }
 
-// TestResume: a process dies while an action runs, or while a model thinks.
+// TestResume resumes a dialogue whose process ended while an action ran or a model was
+// asked.
 func TestResume(t *testing.T) {
 	a := testAgent(t, "seed.yaml")
 	var st State
@@ -207,8 +209,8 @@ func restore(t *testing.T, st State) State {
 	return out
 }
 
-// TestAgentChanges: a checkpoint meets an agent whose files have changed. What
-// no longer fits ends in the error state, not in a panic.
+// TestAgentChanges checks that a checkpoint that does not fit the changed files of its
+// agent leads to the error state and not to a panic.
 func TestAgentChanges(t *testing.T) {
 	a, b := testAgent(t, "bank.yaml"), testAgent(t, "seed.yaml")
 	for _, texts := range [][]string{
@@ -231,7 +233,7 @@ func TestAgentChanges(t *testing.T) {
 			b.Handle(&st, tuesday, Message{Text: "cancel"})
 		}
 		if out := b.Handle(&st, tuesday, Message{Text: "book a flight"}); out.Expect.Slot != "origin" {
-			t.Errorf("%v: the other agent does not get going: %+v %s %s", texts, out, st.ConversationState, st.CurrentFlow)
+			t.Errorf("%v: the other agent does not recover: %+v %s %s", texts, out, st.ConversationState, st.CurrentFlow)
 		}
 	}
 }
@@ -247,7 +249,7 @@ func TestExpectationEqual(t *testing.T) {
 	}
 }
 
-// TestDescription: what those see who list an agent's parts.
+// TestDescription checks the descriptions of an agent's parts.
 func TestDescription(t *testing.T) {
 	a := testAgent(t, "bank.yaml")
 	if f := a.Flows()[0]; f.Name != "transfer_money" || len(f.Triggers) != 4 || f.Slots[0] != "amount" {
@@ -260,11 +262,11 @@ func TestDescription(t *testing.T) {
 		t.Errorf("actions %+v", acts)
 	}
 	if _, ok := a.Action("nothing"); ok || a.Language() != "en" {
-		t.Error("an action out of nothing")
+		t.Error("an unknown action was found")
 	}
 }
 
-// TestActionsOfFiles reads what an action's declaration may hold.
+// TestActionsOfFiles checks what an action's declaration may contain.
 func TestActionsOfFiles(t *testing.T) {
 	a, problems := New(agent.Options{Actions: []string{"elsewhere"}}.Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {city: {type: city, prompt: "?"}, n: {type: integer, required: false, prompt: "?"}}
@@ -308,7 +310,7 @@ flows:
 	var st State
 	a.Start(&st, tuesday)
 	out := a.Handle(&st, tuesday, Message{Text: "go"})
-	if out.Expect.Slot != "city" { // the action's input is asked for though no step collects it
+	if out.Expect.Slot != "city" { // the action's input is asked for although no step collects it
 		t.Fatalf("expects %+v", out.Expect)
 	}
 	out = a.Handle(&st, tuesday, Message{Text: "Springfield"})
@@ -326,7 +328,7 @@ flows:
 	}
 }
 
-// TestMinConfidence asks back when the recognizer was unsure.
+// TestMinConfidence checks that the agent asks again if the recognizer's confidence is low.
 func TestMinConfidence(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {min_confidence: 0.5}
@@ -350,7 +352,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: cit
 	if out = a.Handle(&st, tuesday, Message{Text: "no, Austin", Confidence: 0.9}); joinLines(out.Say) != "Austin." {
 		t.Errorf("said %q", joinLines(out.Say))
 	}
-	// A doubtful answer to "did you mean" leaves it open.
+	// A doubtful answer to "did you mean" leaves the question open.
 	a.Handle(&st, tuesday, Message{Text: "go"})
 	a.Handle(&st, tuesday, Message{Text: "change the city"})
 	st.Slots["city"] = nil
@@ -359,7 +361,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: cit
 	if joinLines(out.Say) != "Sorry, I did not catch that. Did you mean Boston?" || out.Expect.Kind != "yes_no" || st.Slots["city"] != nil {
 		t.Errorf("said %q, expects %q, slots %v", joinLines(out.Say), out.Expect.Kind, st.Slots)
 	}
-	// The threshold itself is sure enough, and so is a confidence nobody gave.
+	// A confidence at the threshold is enough, and so is an unknown one.
 	if a.Handle(&st, tuesday, Message{Text: "yes", Confidence: 0.5}); st.Slots["city"] != "Boston" {
 		t.Errorf("slots %v", st.Slots)
 	}
@@ -368,7 +370,8 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: collect, slot: cit
 	}
 }
 
-// TestMinConfidenceAsksNoModel: a model would make sense of anything.
+// TestMinConfidenceAsksNoModel checks that no model is asked about doubtful words, since it
+// would find a meaning in any text.
 func TestMinConfidenceAsksNoModel(t *testing.T) {
 	a, problems := Parse(append(testFiles(t, "model.yaml"), agent.File{Name: "b.yaml", Data: []byte("settings: {min_confidence: 0.5}\n")}))
 	if a == nil {
@@ -387,8 +390,8 @@ func TestMinConfidenceAsksNoModel(t *testing.T) {
 	}
 }
 
-// FuzzState reads any bytes as a checkpoint and goes on from there: a state
-// that was damaged, or is another agent's, ends in an error state at worst.
+// FuzzState decodes any bytes as a checkpoint and continues from it. A damaged state, or
+// one of another agent, leads to the error state at worst.
 func FuzzState(f *testing.F) {
 	a := testAgent(f, "bank.yaml")
 	b := testAgent(f, "model.yaml")

@@ -23,7 +23,7 @@ type symptom struct {
 	wrong func(st *dialog.State, said string) string // said is the last answer
 }
 
-// wantSlots says which slots have other values.
+// wantSlots returns a check that reports slots with other values.
 func wantSlots(want map[string]any) func(*dialog.State, string) string {
 	return func(st *dialog.State, said string) string {
 		for name, v := range want {
@@ -35,7 +35,7 @@ func wantSlots(want map[string]any) func(*dialog.State, string) string {
 	}
 }
 
-// amountOf is an agent that asks for an amount.
+// amountOf returns an agent that asks for an amount.
 func amountOf(typ string) string {
 	return `
 slots: {amount: {type: ` + typ + `, prompt: How much?}, payee: {type: name, prompt: Who for?}, note: {type: string, prompt: What for?}}
@@ -94,7 +94,7 @@ func startsCard(st *dialog.State, said string) string {
 	return ""
 }
 
-// journeyAgent has two slots that any of its cities fits, a day to come and one past.
+// journeyAgent has two slots that accept the same cities, a future date and a past one.
 const journeyAgent = `
 slots:
   origin: {type: city, prompt: From where?, values: [Boston, Denver, Chicago, Dallas], differs_from: destination}
@@ -113,12 +113,13 @@ flows:
       - {step: e, type: collect, slot: code}
 `
 
-// journey is what is said to journeyAgent, up to the question for the day of birth.
+// journey returns what the user says to journeyAgent, up to the question for the day of
+// birth and then more.
 func journey(more ...string) []string {
 	return append([]string{"I want to travel from Boston to Denver", "on Friday"}, more...)
 }
 
-// told asks that the last answer has some words, and that slots have values.
+// told returns a check that the last answer contains part, and that slots have values.
 func told(part string, want map[string]any) func(*dialog.State, string) string {
 	return func(st *dialog.State, said string) string {
 		if !strings.Contains(said, part) {
@@ -374,7 +375,7 @@ flows:
 	},
 }
 
-// denied are values that are said not to be meant.
+// deniedSymptoms returns values that the user says are not meant.
 func deniedSymptoms() (all []symptom) {
 	day := func(text string) {
 		all = append(all, symptom{
@@ -408,7 +409,7 @@ func deniedSymptoms() (all []symptom) {
 	})
 }
 
-// starts says which flow runs at the end; "none" for none.
+// starts returns a check of the flow that is active at the end; "none" stands for none.
 func starts(flow string) func(*dialog.State, string) string {
 	return func(st *dialog.State, said string) string {
 		if st.CurrentFlow != flow {
@@ -418,7 +419,7 @@ func starts(flow string) func(*dialog.State, string) string {
 	}
 }
 
-// startSymptoms are messages that ask for nothing an agent does, and look like it.
+// startSymptoms returns messages that look like requests and are not.
 func startSymptoms() (all []symptom) {
 	for text, where := range map[string]string{
 		"call an ambulance": "clinic", "did you cancel my appointment?": "clinic", "is my appointment cancelled": "clinic", "have you moved my appointment?": "clinic",
@@ -456,7 +457,7 @@ func startSymptoms() (all []symptom) {
 	return all
 }
 
-// nameSymptoms are names with more around them.
+// nameSymptoms returns names with other words around them.
 func nameSymptoms() (all []symptom) {
 	add := func(name, agent, slot string, want any, say ...string) {
 		all = append(all, symptom{name: name, agent: "examples/" + agent, say: say, wrong: wantSlots(map[string]any{slot: want})})
@@ -474,7 +475,7 @@ func nameSymptoms() (all []symptom) {
 	return all
 }
 
-// lostSymptoms are things that were said and are lost without a word.
+// lostSymptoms returns messages of which a part is lost without notice.
 func lostSymptoms() (all []symptom) {
 	add := func(name, agent, says string, want map[string]any, say ...string) {
 		all = append(all, symptom{name: name, agent: "examples/" + agent, say: say, wrong: told(says, want)})
@@ -501,7 +502,7 @@ func lostSymptoms() (all []symptom) {
 	return all
 }
 
-// bankSymptoms are amounts, and words typed in haste.
+// bankSymptoms returns amounts, and hastily typed words.
 func bankSymptoms() []symptom {
 	asked := []string{"I want to send money", "Anna", "DE89 3704 0044 0532 0130 00"}
 	amount := func(name, text, says string) symptom {
@@ -542,7 +543,7 @@ flows:
 	}
 }
 
-// amountSymptoms are the forms of an amount, for each type that takes one.
+// amountSymptoms returns the forms of an amount, for each type that accepts one.
 func amountSymptoms() (all []symptom) {
 	for _, typ := range []string{"money", "float"} {
 		for text, v := range map[string]float64{"100 EUR": 100, "$100": 100, "fifty quid": 50} {
@@ -557,11 +558,11 @@ func amountSymptoms() (all []symptom) {
 	return all
 }
 
-// failingSymptoms are there today. EXPECTED FAILURES: an entry that passes fails the
-// test, and is taken off the list.
+// failingSymptoms are known failures. EXPECTED FAILURES: an entry that passes fails the
+// test and must be removed.
 var failingSymptoms = []string{}
 
-// TestSymptoms: none of them is there, but for those that are expected.
+// TestSymptoms checks that no symptom occurs, except for the expected failures.
 func TestSymptoms(t *testing.T) {
 	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms(), bankSymptoms(), lostSymptoms())
 	for _, s := range all {

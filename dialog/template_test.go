@@ -44,7 +44,7 @@ func templateAgent(t testing.TB, language string) *Agent {
 	return a
 }
 
-// TestTemplates fills messages with values as they are spoken.
+// TestTemplates renders messages with values as they are spoken.
 func TestTemplates(t *testing.T) {
 	for language, cases := range map[string][]struct{ text, want string }{
 		"en": {
@@ -67,7 +67,7 @@ func TestTemplates(t *testing.T) {
 			{"{num}", "2.5"},
 			{"{{city}} and { city }", "Boston and Boston"},
 			{`\{city\} {missing}.`, "{city} ."},
-			{"{soon}", "Friday, December 12"}, // a date by its looks
+			{"{soon}", "Friday, December 12"}, // a text in the form of a date
 			{"no braces", "no braces"},
 			{"{map.seats} {list.0}", "2 a"},
 		},
@@ -132,8 +132,8 @@ flows: {f: {trigger: {intents: [start it]}, steps: [{step: a, type: collect, slo
 	}
 }
 
-// TestPlurals: the forms of a word by CLDR's categories, by exact numbers, with the
-// number in them.
+// TestPlurals checks the forms of a word by CLDR's categories and by exact numbers, with
+// the number in them.
 func TestPlurals(t *testing.T) {
 	for _, c := range []struct {
 		lang, text string
@@ -170,7 +170,7 @@ func TestPlurals(t *testing.T) {
 	}
 }
 
-// TestRelativeDates: a day near today is called so.
+// TestRelativeDates checks that a day near today is called by its relative name.
 func TestRelativeDates(t *testing.T) {
 	for _, lang := range value.Languages() {
 		l, err := value.Load(lang)
@@ -189,8 +189,8 @@ func TestRelativeDates(t *testing.T) {
 	}
 }
 
-// TestNeverTwiceInARow: of several variants the one that was said last is not said
-// again, whatever was said in between, and the same dialogue says the same.
+// TestNeverTwiceInARow checks that a variant is not repeated at once, whatever is said in
+// between, and that the same dialogue always says the same.
 func TestNeverTwiceInARow(t *testing.T) {
 	a, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 slots: {n: {type: integer, prompt: ["One?", "Two?", "Three?"]}}

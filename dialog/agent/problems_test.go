@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// problemsOf parses one file and prints its problems, one a line.
+// problemsOf parses one file and returns its problems, one on each line.
 func problemsOf(t testing.TB, yaml string) []string {
 	t.Helper()
 	_, problems := Options{}.Parse([]File{{Name: "a.yaml", Data: []byte(yaml)}})
@@ -23,7 +23,7 @@ func problemsOf(t testing.TB, yaml string) []string {
 	return out
 }
 
-// TestIgnoredFieldsAreNamedOnce: a field of another format stands at every slot.
+// TestIgnoredFieldsAreNamedOnce checks that an unknown field of all slots is one warning.
 func TestIgnoredFieldsAreNamedOnce(t *testing.T) {
 	_, problems := Options{}.Parse([]File{{Name: "a.yaml", Data: []byte(`
 slots:
@@ -48,7 +48,7 @@ flows:
 	}
 }
 
-// TestBuiltinFlows: what a file must not say of a built-in flow.
+// TestBuiltinFlows checks what a file must not define for a built-in flow.
 func TestBuiltinFlows(t *testing.T) {
 	const flow = "slots: {reason: {type: string, prompt: Why?}}\nflows:\n  f: {trigger: {intents: [do f]}, steps: [{step: s, type: say, message: hi}]}\n"
 	for _, c := range []struct{ yaml, want string }{
@@ -69,7 +69,7 @@ func TestBuiltinFlows(t *testing.T) {
 	}
 }
 
-// TestRules: what is wrong with rules, conditions and kept values.
+// TestRules checks the problems of rules, conditions and persisted slots.
 func TestRules(t *testing.T) {
 	const file = `
 slots:
@@ -348,8 +348,8 @@ flows:
 	}
 }
 
-// TestProblemPositions looks at a directory of files: each problem names its
-// file and line, in the order of the files.
+// TestProblemPositions checks that each problem in a directory of files names its file and
+// line, in the order of the files.
 func TestProblemPositions(t *testing.T) {
 	_, problems := Options{}.Parse([]File{
 		{"1.yaml", []byte("slots:\n  a: {type: date}\n")},
@@ -365,7 +365,7 @@ func TestProblemPositions(t *testing.T) {
 	}
 }
 
-// TestParseIsBounded gives Parse more than it takes.
+// TestParseIsBounded checks that Parse refuses files beyond its limits.
 func TestParseIsBounded(t *testing.T) {
 	for _, c := range []struct{ name, yaml, want string }{
 		{"bytes", "# " + strings.Repeat("x", maxFileSize), "bytes: expected at most"},
@@ -385,8 +385,8 @@ func TestParseIsBounded(t *testing.T) {
 	}
 }
 
-// TestFlowsPage: the page about the files names everything that files may have, and
-// its examples load without a problem.
+// TestFlowsPage checks that docs/flows.md names everything that files may contain, and that
+// its examples have no problems.
 func TestFlowsPage(t *testing.T) {
 	data, err := os.ReadFile("../../docs/flows.md")
 	if err != nil {
@@ -419,7 +419,7 @@ func TestFlowsPage(t *testing.T) {
 	}
 }
 
-// slotFieldNames are the fields of a slot, as the parser has them.
+// slotFieldNames returns the fields of a slot that the parser knows.
 func slotFieldNames() []string {
 	source, err := os.ReadFile("parse_slots.go")
 	if err != nil {
@@ -464,7 +464,8 @@ actions:
   search: {inputs: [origin], outputs: [ref]}
 `
 
-// TestVariants: the same turn says the same, the next one something else.
+// TestVariants checks that the same turn uses the same variant, and the next turn another
+// one.
 func TestVariants(t *testing.T) {
 	var v Variants
 	for _, text := range []string{"one", "two", "three"} {
@@ -479,12 +480,11 @@ func TestVariants(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if Variants(nil).Pick(3) != nil {
-		t.Error("something of nothing")
+		t.Error("a variant was chosen from none")
 	}
 }
 
-// TestCataloguesAgree: every language has the same phrases, with the same
-// values in them.
+// TestCataloguesAgree checks that every language has the same phrases with the same values.
 func TestCataloguesAgree(t *testing.T) {
 	english, err := value.Load("en")
 	if err != nil {
@@ -507,7 +507,7 @@ func TestCataloguesAgree(t *testing.T) {
 				}
 				for _, n := range tpl.Names {
 					if !slices.Contains(engineNames, n) {
-						t.Errorf("%s %s: {%s} is nothing that the engine fills in", tag, key, n)
+						t.Errorf("%s %s: the engine does not fill in {%s}", tag, key, n)
 					}
 				}
 			}

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// transfer are the files of the example.
+// transfer returns the files of the example.
 func transfer(t testing.TB) []agent.File {
 	t.Helper()
 	var files []agent.File
@@ -54,7 +54,7 @@ func TestConvert(t *testing.T) {
 	golden(t, "testdata/transfer.lost.txt", []byte(list.String()))
 }
 
-// converted is the agent of the example.
+// converted returns the agent of the example.
 func converted(t *testing.T, files ...agent.File) *dialog.Agent {
 	t.Helper()
 	out, problems := Convert(files)
@@ -194,8 +194,8 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestFlowsOfFlows: a flow calls one and links to another, whatever their guards say, which
-// hold for the user alone.
+// TestFlowsOfFlows checks that a flow calls one flow and links to another whatever their
+// conditions, which apply to users only.
 func TestFlowsOfFlows(t *testing.T) {
 	for _, set := range []string{"true", "false"} {
 		a := converted(t, agent.File{Name: "desk.yml", Data: []byte(`
@@ -267,7 +267,8 @@ func TestConvertRefuses(t *testing.T) {
 	}
 }
 
-// FuzzConvert: any bytes give YAML that can be read, or an error, and the same twice.
+// FuzzConvert checks that any bytes give readable YAML or an error, and the same result
+// twice.
 func FuzzConvert(f *testing.F) {
 	for _, file := range transfer(f) {
 		f.Add(file.Data)

@@ -9,14 +9,14 @@ import (
 // today is the day of the seed's examples.
 var today = time.Date(2025, 12, 2, 10, 0, 0, 0, time.UTC)
 
-// spoken is a spoken form and the value it stands for; nil: none.
+// spoken is a spoken form and its value, or nil if it is not a value.
 type spoken struct {
 	typ  string // name of a slot in specs
 	text string
 	want any
 }
 
-// specs are the slots of the tables.
+// specs returns the slots of the tables.
 func specs(l *Language) map[string]*Spec {
 	six, twelve := 6.0*60, 12.0*60
 	list := map[string]*Spec{

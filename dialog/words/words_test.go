@@ -26,15 +26,16 @@ func definition(t *testing.T) *agent.Definition {
 	return def
 }
 
-// TestTrainingIsDeterministic trains twice.
+// TestTrainingIsDeterministic compares the results of two trainings.
 func TestTrainingIsDeterministic(t *testing.T) {
 	def := definition(t)
 	if a, b := New(def), New(def); !slices.Equal(a.intents.weights, b.intents.weights) || !slices.Equal(a.speltWords, b.speltWords) {
-		t.Error("trained twice, the understanding differs")
+		t.Error("the results of two trainings differ")
 	}
 }
 
-// TestUnderstandChangesNothing asks the same twice, at a moment that it must leave alone.
+// TestUnderstandChangesNothing checks that Understand gives the same result twice and does
+// not modify the moment.
 func TestUnderstandChangesNothing(t *testing.T) {
 	var u command.Understander = New(definition(t))
 	met := func() *command.Moment {
@@ -49,10 +50,10 @@ func TestUnderstandChangesNothing(t *testing.T) {
 		m := met()
 		first, second := u.Understand(m, text), u.Understand(m, text)
 		if !reflect.DeepEqual(first.Commands, second.Commands) {
-			t.Errorf("%q means %v, and then %v", text, first.Commands, second.Commands)
+			t.Errorf("%q means %v first and then %v", text, first.Commands, second.Commands)
 		}
 		if !reflect.DeepEqual(m, met()) {
-			t.Errorf("%q changes the moment to %+v", text, m)
+			t.Errorf("%q changed the moment to %+v", text, m)
 		}
 	}
 }
