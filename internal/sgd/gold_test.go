@@ -117,8 +117,7 @@ func formatCalls(calls []*dialog.ActionCall) string {
 	return "[" + strings.Join(texts, " ") + "]"
 }
 
-// spoken is what the user said, and behind it what the annotation says that it means,
-// in words that bear it out.
+// spoken words commands as a user would say them, so that the words support the commands.
 func spoken(s *schema, cmds []dialog.Command) string {
 	var b strings.Builder
 	for _, c := range cmds {
