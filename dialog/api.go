@@ -103,7 +103,7 @@ type Expectation struct {
 	Phrases []string `json:"-"`
 	// Secret reports whether the answer must not be recorded or shown.
 	Secret bool `json:"secret,omitempty"`
-	// ReadBack reports whether the agent repeats a value that the user gave. A
+	// ReadBack reports whether the agent repeats a value that the user has given. A
 	// backchannel does not interrupt it.
 	ReadBack bool `json:"read_back,omitempty"`
 }

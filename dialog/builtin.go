@@ -196,7 +196,7 @@ func (t *turn) askDeferred() {
 }
 
 // enterCompleted enters COMPLETED if no flow is left, and offers a request that was kept
-// for later.
+// for later. If the turn has said nothing yet, it says "all right".
 func (t *turn) enterCompleted() {
 	if t.flow == nil && !t.failed {
 		if len(t.out.Say) == 0 {

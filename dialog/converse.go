@@ -163,7 +163,7 @@ func (t *turn) reject(s *agent.Slot, why string) {
 	t.stay()
 }
 
-// giveUp hands over to a person if the user was not understood too many times in a row. It
+// giveUp hands over to a person after too many misses in a row, if the agent allows it. It
 // reports whether it did.
 func (t *turn) giveUp() bool {
 	if t.st.Misses < t.a.def.Settings.Retries || !t.a.def.Settings.Handoff {
@@ -190,7 +190,8 @@ const (
 )
 
 // answerSuggestion handles the answer to a question like "did you mean Boston?". It reports
-// whether the message was such an answer.
+// whether the message was only such an answer. After "no, Austin" it reports false and
+// leaves "Austin" as the message.
 func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	st := t.st
 	sg := st.Suggested

@@ -197,7 +197,7 @@ func (a *Agent) RecoverFromError(st *State, now time.Time) Output {
 	return t.finish()
 }
 
-// turn is one step of the engine.
+// turn handles one input.
 type turn struct {
 	question
 	builtinRun

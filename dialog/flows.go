@@ -26,8 +26,8 @@ type flows struct {
 	quiet bool        // the built-in flow that runs is the default one: it is not traced
 }
 
-// suspend pushes the current flow on the stack. If next was not called, suspend saves the
-// slots that next writes and a waiting flow needs; they are restored when next ends. It
+// suspend pushes the current flow on the stack. Unless a call step starts next, suspend
+// saves the slots that next writes and a waiting flow needs; resume restores them. It
 // reports false if the stack is full.
 func (t *flows) suspend(next *agent.Flow, called bool) bool {
 	st := t.st

@@ -32,7 +32,6 @@ func (t *hearing) guarded(cmds []Command) []Command {
 }
 
 // unborne returns why the words do not support one of several commands, or "" if they do.
-// It may change a value to the form that the words give it.
 func (t *hearing) unborne(r *words.Reading, c *Command, cmds []Command, starting []*agent.Flow) string {
 	switch c.Type {
 	case StartFlow:
