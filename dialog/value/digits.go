@@ -62,8 +62,8 @@ func (l *Language) DigitRun(toks []Token, i int, plus bool) (string, int) {
 	return string(out), end - i
 }
 
-// digitNeighbour reports whether a word such as "to" or "for" is a digit, since it stands
-// between digits.
+// digitNeighbour reports whether a word that is also a digit, such as "to" or "for", is
+// meant as a digit, judging by the words next to it.
 func (w *numberWords) digitNeighbour(toks []Token, k, first int) bool {
 	d := w.digitWords[toks[k].Text]
 	if d == "0" {
