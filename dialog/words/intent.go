@@ -47,7 +47,7 @@ type feature struct {
 }
 
 // features appends the features of a message. Words without content have less weight. All
-// values of slots are the same feature.
+// listed values of slots are the same feature.
 func (a *Words) features(toks []value.Token, buf []feature) []feature {
 	start := len(buf)
 	add := func(h uint32, v float32) {
@@ -64,7 +64,7 @@ func (a *Words) features(toks []value.Token, buf []feature) []feature {
 	for i := 0; i < len(toks); i++ {
 		w := value.Stem(toks[i].Text)
 		weight := float32(1)
-		if _, n := a.values.At(toks, i); n > 0 { // all values are equal
+		if _, n := a.values.At(toks, i); n > 0 { // any listed value
 			w, weight = "#", 0.35
 			i += n - 1
 		} else if _, n := a.def.Lang.Light.At(toks, i); n == 1 {
@@ -229,9 +229,9 @@ func (a *Words) opened(in exactIntent) (exactIntent, bool) {
 	return in, true
 }
 
-// coverage returns the share of the content words that are in the flow's triggers or are
-// values of its slots. It keeps the classifier from being sure of words that it has never
-// seen.
+// coverage returns the share of the content words that are in the flow's triggers. Values
+// of its slots do not count. It keeps the classifier from being sure of words that it has
+// never seen.
 func (a *Words) coverage(toks []value.Token, class int) float64 {
 	known, content := 0, 0
 	for i := 0; i < len(toks); {
