@@ -68,7 +68,7 @@ func TestWAVRecordings(t *testing.T) {
 				t.Errorf("it lasts %v, want %v", got, c.duration)
 			}
 			if level := DBFS(RMS(pcm)); level < -60 || level > -3 || Peak(pcm) < 0.05 {
-				t.Errorf("its level is %.1f dBFS with a peak of %.3f: this is no recording", level, Peak(pcm))
+				t.Errorf("its level is %.1f dBFS with a peak of %.3f: expected a recording", level, Peak(pcm))
 			}
 
 			// The rate and law of telephony must have the expected effect: mu-law

@@ -230,7 +230,7 @@ func TestSecretIsNotInATrace(t *testing.T) {
 			}
 			s.without("4711", "47-11", "8822", "sesame", "four seven", "forty", "is 47", `"47"`)
 			if !bytes.Contains(s.trace.Bytes(), []byte("Denver")) {
-				t.Error("what is no secret is gone too")
+				t.Error("a value that is not secret is gone too")
 			}
 			t.Logf("%d of the steps are facts, %d bytes", s.after, s.trace.Len())
 		})

@@ -92,7 +92,7 @@ func TestReplayAgrees(t *testing.T) {
 	}
 	for i, line := range bytes.Split(bytes.TrimSpace(trace), []byte("\n")) {
 		if !json.Valid(line) {
-			t.Errorf("line %d is no JSON: %s", i+1, line)
+			t.Errorf("line %d is not JSON: %s", i+1, line)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestErrorsOfTheDisk(t *testing.T) {
 	}
 }
 
-// TestPrivateConversationsAreNotRecorded: SEC-002.
+// TestPrivateConversationsAreNotRecorded checks SEC-002.
 func TestPrivateConversationsAreNotRecorded(t *testing.T) {
 	h, err := journal.NewHeader(started, conv.Options{Privacy: conv.PrivacyNone}, nil)
 	if err != nil {
@@ -272,8 +272,8 @@ func TestPrivateConversationsAreNotRecorded(t *testing.T) {
 	}
 }
 
-// TestOffsetIsExact: the times of a trace are exact to the nanosecond for a month of
-// talk.
+// TestOffsetIsExact checks that the times of a trace are exact to the nanosecond for a
+// month.
 func TestOffsetIsExact(t *testing.T) {
 	for _, d := range []time.Duration{
 		0, 1, 999, 1234567, time.Second / 3, time.Hour + 1, 15*time.Minute - 1, 30*24*time.Hour + 123456789,

@@ -49,9 +49,9 @@ func TestTokens(t *testing.T) {
 // The agent's words in the tests of echo.
 const playing = "I found three flights to Boston tomorrow. The cheapest one leaves at nine in the morning and costs two hundred dollars. Would you like to book it?"
 
-// TestFeature2InterruptionDetection: while the agent speaks, two or more
-// substantial words interrupt; one word, fillers and the agent's own voice do
-// not (seed 004, feature 2).
+// TestFeature2InterruptionDetection checks that, while the agent speaks, two or more
+// substantial words interrupt, and one word, fillers and the agent's own voice do not (seed
+// 004, feature 2).
 func TestFeature2InterruptionDetection(t *testing.T) {
 	w := lookup(t, "en")
 	for text, want := range map[string]VerdictKind{
@@ -102,9 +102,8 @@ func TestFeature2InterruptionDetection(t *testing.T) {
 	}
 }
 
-// TestFeature6FilteringDuringAgentSpeech: the filters apply while the agent
-// speaks and at no other time; "hello", "yes" and "4K" are input when it is
-// silent (seed 004, feature 6).
+// TestFeature6FilteringDuringAgentSpeech checks that the filters apply only while the agent
+// speaks: "hello", "yes" and "4K" are input when it is silent (seed 004, feature 6).
 func TestFeature6FilteringDuringAgentSpeech(t *testing.T) {
 	w := lookup(t, "en")
 	for _, text := range []string{"hello", "yes", "4K", "42", "um", "okay", "Boston", "wait"} {

@@ -35,8 +35,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestEveryEntryIsFound: each entry of the embedded lists is classified as what
-// it is, also with the case and the punctuation of a recognizer.
+// TestEveryEntryIsFound checks that each entry of the embedded lists is classified as what
+// its list says, also with the case and the punctuation of a recognizer.
 func TestEveryEntryIsFound(t *testing.T) {
 	kinds := map[wordClass]VerdictKind{classFiller: Filler, classBackchannel: Backchannel, classInterrupt: AlwaysInterrupt}
 	for _, language := range Languages() {
