@@ -11,16 +11,16 @@ import (
 
 // benchLatencyCmd measures a running server.
 type benchLatencyCmd struct {
-	URL    string `name:"url" placeholder:"URL" default:"http://127.0.0.1:8080" help:"The server, http://127.0.0.1:8080 by default."`
-	Agent  string `placeholder:"NAME" help:"The agent; the server's first one without it."`
-	KeyEnv string `placeholder:"NAME" default:"HOCKET_API_KEY" help:"The environment variable that holds the API key, HOCKET_API_KEY by default."`
-	Runs   int    `default:"10" placeholder:"N" help:"Conversations of each kind, 1 to 1000; 10 by default."`
+	URL    string `name:"url" placeholder:"URL" default:"http://127.0.0.1:8080" help:"The server (default http://127.0.0.1:8080)."`
+	Agent  string `placeholder:"NAME" help:"The agent (default: the server's first)."`
+	KeyEnv string `placeholder:"NAME" default:"HOCKET_API_KEY" help:"The environment variable with the API key (default HOCKET_API_KEY)."`
+	Runs   int    `default:"10" placeholder:"N" help:"The number of conversations of each kind, 1 to 1000 (default 10)."`
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
 // Help returns the long help.
 func (benchLatencyCmd) Help() string {
-	return `Holds conversations with a server that runs, by text and as a browser, and prints how long it takes to answer beside the limits of the seeds. Exit status 1 if half of the runs took longer than a limit.`
+	return `Holds conversations with a running server, by text and as a browser, and prints how long it takes to answer, next to the limits of the seeds. Exit status 1 if half of the runs took longer than a limit.`
 }
 
 // Run runs the command.

@@ -14,15 +14,15 @@ import (
 
 // benchWebRTCCmd measures calls of browsers.
 type benchWebRTCCmd struct {
-	Calls     int           `default:"60" help:"Calls at once, 1 to 1000."`
+	Calls     int           `default:"60" help:"The number of simultaneous calls, 1 to 1000."`
 	Duration  time.Duration `default:"20s" help:"How long to measure."`
-	Recognize bool          `help:"Measure the recognizer too. Without it, every utterance has words without any work."`
+	Recognize bool          `help:"Run the real recognizer. Without this flag, a stand-in returns words without computing anything."`
 	JSON      bool          `name:"json" help:"Print JSON."`
 }
 
 // Help returns the long help.
 func (benchWebRTCCmd) Help() string {
-	return `Callers and calls are in this process and meet over the loopback interface, with encryption and real speech; the speech is made and the callers' packets are encoded before the measurement.`
+	return `Runs the callers and the server in this process, over the loopback interface, with encryption and real speech. The speech is synthesized and the callers' packets are encoded before the measurement.`
 }
 
 // Run runs the command.

@@ -16,21 +16,21 @@ import (
 
 // benchWSCmd measures clients of the OpenAI Realtime protocol.
 type benchWSCmd struct {
-	Calls     int           `default:"60" help:"Conversations at once, 1 to 1000."`
+	Calls     int           `default:"60" help:"The number of simultaneous conversations, 1 to 1000."`
 	Duration  time.Duration `default:"20s" help:"How long to measure."`
-	Recognize bool          `help:"Measure the recognizer too. Without it, every utterance has words without any work."`
-	Faults    bool          `help:"Measure healthy conversations while a few clients misbehave: one kind of fault after the other, each for --duration, and all together. Exit status 1 if a healthy one was hurt or something was left."`
-	Serve     string        `placeholder:"HOST:PORT" help:"Be a server for --url of another process: one whose voice and recognizer cost nothing. It holds --calls conversations and ends when it is interrupted."`
-	URL       string        `name:"url" placeholder:"URL" help:"Measure what the conversations take of a server that runs there, a process of its own."`
-	Text      bool          `help:"With --url: conversations by text that nobody talks in."`
-	Agent     string        `placeholder:"NAME" help:"With --url: the agent; the server's first one without it."`
-	KeyEnv    string        `placeholder:"NAME" default:"HOCKET_API_KEY" help:"With --url: the environment variable that holds the API key, HOCKET_API_KEY by default."`
+	Recognize bool          `help:"Run the real recognizer. Without this flag, a stand-in returns words without computing anything."`
+	Faults    bool          `help:"Measure healthy conversations while a few clients misbehave: first each kind of fault alone for --duration, then all of them together. Exit status 1 if a healthy conversation was harmed or resources were not released."`
+	Serve     string        `placeholder:"HOST:PORT" help:"Run only a server, to be measured by another process with --url. Its voice and recognizer compute nothing, it accepts at most --calls conversations, and it runs until it is interrupted."`
+	URL       string        `name:"url" placeholder:"URL" help:"Measure the memory and processor time that conversations cost the server at this URL, which runs in another process."`
+	Text      bool          `help:"With --url: hold conversations by text in which nobody speaks."`
+	Agent     string        `placeholder:"NAME" help:"With --url: the agent (default: the server's first)."`
+	KeyEnv    string        `placeholder:"NAME" default:"HOCKET_API_KEY" help:"With --url: the environment variable with the API key (default HOCKET_API_KEY)."`
 	JSON      bool          `name:"json" help:"Print JSON."`
 }
 
 // Help returns the long help.
 func (benchWSCmd) Help() string {
-	return `Clients and server are in this process and meet over the loopback interface, with real speech, which is made and encoded before the measurement.`
+	return `Runs the clients and the server in this process, over the loopback interface, with real speech, which is synthesized and encoded before the measurement.`
 }
 
 // Run runs the command.

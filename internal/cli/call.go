@@ -22,28 +22,28 @@ import (
 
 // callCmd holds a call with a simulated caller.
 type callCmd struct {
-	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
+	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of YAML files."`
 	Config string `placeholder:"FILE" help:"A config file."`
 
-	In      []string        `sep:"none" placeholder:"FILE.wav" help:"The caller plays this recording. --in and --say may be repeated and mixed; their order is the caller's."`
-	Say     []string        `sep:"none" placeholder:"TEXT" help:"The caller says this; [700ms] inside it is a pause."`
-	BargeIn []time.Duration `sep:"none" placeholder:"DURATION" help:"The next utterance comes when the agent has been speaking for so long (\"800ms\"), not when it has finished."`
+	In      []string        `sep:"none" placeholder:"FILE.wav" help:"The caller plays this recording. --in and --say may be repeated and mixed; the caller follows their order."`
+	Say     []string        `sep:"none" placeholder:"TEXT" help:"The caller says this text; [700ms] in it is a pause."`
+	BargeIn []time.Duration `sep:"none" placeholder:"DURATION" help:"The next utterance begins when the agent has spoken for this time (\"800ms\"), not when it has finished."`
 
-	Out           string `placeholder:"FILE.wav" help:"Write the agent's side."`
-	Mix           string `placeholder:"FILE.wav" help:"Write both sides in stereo, the caller left."`
-	Trace         string `placeholder:"FILE" help:"Write the trace: every event and every effect."`
-	TraceFeatures bool   `help:"Add what the turn controller sees on every frame to the trace."`
+	Out           string `placeholder:"FILE.wav" help:"Write the agent's side of the call."`
+	Mix           string `placeholder:"FILE.wav" help:"Write both sides in stereo, the caller on the left."`
+	Trace         string `placeholder:"FILE" help:"Write the trace, which holds every event and every effect."`
+	TraceFeatures bool   `help:"Add the turn controller's input for every frame to the trace."`
 	JSON          bool   `name:"json" help:"Print the conversation as JSON lines."`
-	Realtime      bool   `help:"Hold the call at the pace of the clock."`
-	Play          bool   `help:"Play the call aloud, the caller left; it is held at the pace of the clock then."`
-	Today         string `placeholder:"DATE" help:"The date in virtual time (2026-12-31); today's if absent."`
-	Store         string `env:"HOCKET_STORE" placeholder:"STORE" help:"Keep the state of the call there, so that it can go on if the program ends: in a file, in postgres://..., or what $${NAME} holds."`
-	Resume        string `placeholder:"ID" help:"Go on with a conversation of the store."`
+	Realtime      bool   `help:"Run the call in real time."`
+	Play          bool   `help:"Play the call aloud in real time, the caller on the left."`
+	Today         string `placeholder:"DATE" help:"The date in virtual time, such as 2026-12-31 (default today)."`
+	Store         string `env:"HOCKET_STORE" placeholder:"STORE" help:"Save the call in this store, so that it can continue after the program has ended: a file, postgres://..., or $${NAME} for a variable that holds one of them."`
+	Resume        string `placeholder:"ID" help:"Continue this conversation of the store."`
 }
 
 // Help returns the long help.
 func (callCmd) Help() string {
-	return `Each utterance is spoken 600 ms after the agent has finished. The call is held in virtual time: the same arguments give the same call, bit for bit.`
+	return `The caller says each utterance 600 ms after the agent has finished. Without --realtime and --play, the call runs in virtual time, and the same arguments give the same call, bit for bit.`
 }
 
 // Run runs the command.

@@ -18,17 +18,17 @@ import (
 
 // chatCmd holds a conversation by text.
 type chatCmd struct {
-	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
+	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of YAML files."`
 	Config string `placeholder:"FILE" help:"A config file."`
-	JSON   bool   `name:"json" help:"Print the dialogue's state as a JSON line after the greeting and after each line."`
-	Today  string `placeholder:"DATE" help:"The date of the conversation (2026-12-31); today's if absent."`
-	Store  string `env:"HOCKET_STORE" placeholder:"STORE" help:"Keep the conversation there, so that it can go on if the program ends: in a file, in postgres://..., or what $${NAME} holds."`
-	Resume string `placeholder:"ID" help:"Go on with a conversation of the store."`
+	JSON   bool   `name:"json" help:"Print the state of the dialogue as a JSON line after the greeting and after each line."`
+	Today  string `placeholder:"DATE" help:"The date of the conversation, such as 2026-12-31 (default today)."`
+	Store  string `env:"HOCKET_STORE" placeholder:"STORE" help:"Save the conversation in this store, so that it can continue after the program has ended: a file, postgres://..., or $${NAME} for a variable that holds one of them."`
+	Resume string `placeholder:"ID" help:"Continue this conversation of the store."`
 }
 
 // Help returns the long help.
 func (chatCmd) Help() string {
-	return `Each line of the input is one turn of the user's. The end of the input ends the conversation, and so does Ctrl-C (exit status 130), which while the agent answers only stops the answer. On a terminal a line can be edited, the arrow keys bring earlier ones back, and /help lists orders to the program.`
+	return `Each line of the input is a turn of the user. The end of the input ends the conversation. Ctrl-C stops an answer; while the agent is not answering, it ends the conversation with exit status 130. On a terminal, lines can be edited, the arrow keys recall earlier lines, and /help lists the commands of the chat.`
 }
 
 // longestLine limits the length of the user's lines, in bytes.
@@ -125,7 +125,7 @@ func (c *chatCmd) order(s *streams, text *app.Chat, line string) (quit bool) {
 	case "/why":
 		err = c.why(s, text)
 	case "/help", "/?":
-		err = s.printf("/state  where the dialogue stands, as JSON\n/why    how the last answer came about\n/quit   ends the chat, as Ctrl-D and Ctrl-C do\n")
+		err = s.printf("/state  print the state of the dialogue as JSON\n/why    explain the last answer\n/quit   end the chat, like Ctrl-D and Ctrl-C\n")
 	default:
 		err = s.printf("%s is none of /state, /why, /quit, /help\n", line)
 	}

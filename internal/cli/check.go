@@ -12,12 +12,12 @@ import (
 
 // checkCmd validates files that users write.
 type checkCmd struct {
-	Paths []string `arg:"" name:"path" placeholder:"PATH" help:"A config file, an agent's file, or a folder whose *.yaml files are one agent."`
+	Paths []string `arg:"" name:"path" placeholder:"PATH" help:"A config file, an agent file, or a folder whose *.yaml files make up one agent."`
 }
 
 // Help returns the long help.
 func (checkCmd) Help() string {
-	return `Every problem is told at once, with file, line and a suggestion. Exit status 2 if one of them is an error.`
+	return `Prints all problems at once, with file, line and a suggestion. Exit status 2 if one of them is an error.`
 }
 
 // Run runs the command.

@@ -14,7 +14,7 @@ type completionCmd struct {
 
 // Help returns the long help.
 func (completionCmd) Help() string {
-	return `Prints a script with which a shell completes the commands, their flags and their values. In bash: source <(hocket completion bash). In zsh: hocket completion zsh > "${fpath[1]}/_hocket". In fish: hocket completion fish > ~/.config/fish/completions/hocket.fish.`
+	return `Prints a script that lets a shell complete the commands, their flags and their values. In bash: source <(hocket completion bash). In zsh: hocket completion zsh > "${fpath[1]}/_hocket". In fish: hocket completion fish > ~/.config/fish/completions/hocket.fish.`
 }
 
 // Run runs the command.

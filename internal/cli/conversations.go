@@ -16,16 +16,16 @@ import (
 
 // conversationsCmd manages the conversations of a store.
 type conversationsCmd struct {
-	List   listCmd   `cmd:"" help:"The conversations that were saved last, the newest first."`
-	Show   showCmd   `cmd:"" help:"A conversation: what was said, and where it stands."`
-	Export exportCmd `cmd:"" help:"A conversation as JSON, with its whole state, and its trace."`
+	List   listCmd   `cmd:"" help:"List the conversations that were saved last, newest first."`
+	Show   showCmd   `cmd:"" help:"Print what was said in a conversation, and its state."`
+	Export exportCmd `cmd:"" help:"Print a conversation with its whole state as JSON; --trace also writes its trace."`
 	Delete deleteCmd `cmd:"" help:"Delete conversations."`
 }
 
 // storeFlags select a store.
 type storeFlags struct {
-	Store  string `required:"" env:"HOCKET_STORE" placeholder:"STORE" help:"The store: a file, postgres://..., or $${NAME} for a variable that holds it."`
-	Config string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
+	Store  string `required:"" env:"HOCKET_STORE" placeholder:"STORE" help:"The store: a file, postgres://..., or $${NAME} for a variable that holds one of them."`
+	Config string `placeholder:"FILE" help:"A config file, whose store.keys names the keys of an encrypted store."`
 }
 
 // with opens the store, calls f and closes it.
@@ -55,8 +55,8 @@ func withStore(place, config string, f func(context.Context, *app.Store) error) 
 // listCmd lists conversations.
 type listCmd struct {
 	storeFlags
-	Limit int  `default:"100" placeholder:"N" help:"At most so many."`
-	JSON  bool `name:"json" help:"Print a JSON line for each."`
+	Limit int  `default:"100" placeholder:"N" help:"The maximum number of conversations."`
+	JSON  bool `name:"json" help:"Print a JSON line for each conversation."`
 }
 
 // Run runs the command.
@@ -108,7 +108,7 @@ func (c *listCmd) line(s *streams, k app.Kept) error {
 // showCmd prints a conversation in readable form.
 type showCmd struct {
 	storeFlags
-	ID string `arg:"" help:"The conversation."`
+	ID string `arg:"" help:"The id of the conversation."`
 }
 
 // Run runs the command.
@@ -159,8 +159,8 @@ func show(s *streams, k journal.Checkpoint, st *conv.State) error {
 // exportCmd prints a conversation as JSON.
 type exportCmd struct {
 	storeFlags
-	ID    string `arg:"" help:"The conversation."`
-	Trace string `placeholder:"FILE" help:"Write its trace here, as hocket replay reads it."`
+	ID    string `arg:"" help:"The id of the conversation."`
+	Trace string `placeholder:"FILE" help:"Write the trace to this file, for hocket replay."`
 }
 
 // Run runs the command.
@@ -214,7 +214,7 @@ func writeTrace(ctx context.Context, store *app.Store, id, path string) error {
 // deleteCmd deletes conversations.
 type deleteCmd struct {
 	storeFlags
-	IDs []string `arg:"" name:"id" help:"The conversations."`
+	IDs []string `arg:"" name:"id" help:"The ids of the conversations."`
 }
 
 // Run runs the command.

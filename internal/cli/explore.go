@@ -16,15 +16,15 @@ import (
 
 // exploreCmd checks the properties of the machine.
 type exploreCmd struct {
-	JSON     bool `name:"json" help:"The whole report as JSON."`
-	Progress bool `help:"Tell on the standard error how far it is, also where that is not a terminal."`
+	JSON     bool `name:"json" help:"Print the whole report as JSON."`
+	Progress bool `help:"Print the progress on the standard error, even if it is not a terminal."`
 
 	configs []explore.Config // the shipped configurations if nil
 }
 
 // Help returns the long help.
 func (exploreCmd) Help() string {
-	return `Visits every state that the shipped machine can reach, with every event and every armed deadline in any order, and checks each view against its seed's table, the invariants, and that the agent always speaks, listens or has hung up again within a stated time. Exit status 1 and the shortest sequence of events on any violation. It takes a minute or more, on all processors.`
+	return `Visits every state that the shipped machine can reach, with every event and every armed deadline in any order. Checks each view against the table of its seed, the invariants, and that the agent always speaks, listens or has hung up within a stated time. On a violation, prints the shortest sequence of events that causes it and exits with status 1. Takes a minute or more on all processors.`
 }
 
 // exploreReport is the report in JSON.

@@ -16,17 +16,17 @@ import (
 
 // importCmd converts files of other programs to agents.
 type importCmd struct {
-	Rasa importRasaCmd `cmd:"" name:"rasa" help:"Make an agent of the flows, slots and responses of Rasa CALM."`
+	Rasa importRasaCmd `cmd:"" name:"rasa" help:"Convert the flows, slots and responses of Rasa CALM."`
 }
 
 type importRasaCmd struct {
-	Path string `arg:"" placeholder:"PATH" help:"A file, or the folder of an assistant."`
-	Out  string `placeholder:"FILE" help:"Write the agent to this file, which must not exist; to the standard output if absent."`
+	Path string `arg:"" placeholder:"PATH" help:"A file of the assistant, or its folder."`
+	Out  string `placeholder:"FILE" help:"Write the agent to this file, which must not exist (default: the standard output)."`
 }
 
 // Help returns the long help.
 func (importRasaCmd) Help() string {
-	return `What could not be carried over is listed on the standard error with file and line. Exit status 1 if the agent needs mending before it runs.`
+	return `Lists on the standard error, with file and line, what could not be converted. Exit status 1 if the agent cannot run without corrections.`
 }
 
 // Run runs the command.

@@ -22,13 +22,13 @@ import (
 
 // initCmd writes a first agent.
 type initCmd struct {
-	Dir      string `arg:"" optional:"" default:"." placeholder:"DIR" help:"The folder; the current one if absent. It is made if it is not there."`
-	Template string `placeholder:"NAME" complete:"flows,model,both" help:"What speaks: flows, model or both; model if a language model was found, else flows."`
+	Dir      string `arg:"" optional:"" default:"." placeholder:"DIR" help:"The folder, which is created if it does not exist (default: the current folder)."`
+	Template string `placeholder:"NAME" complete:"flows,model,both" help:"What decides what the agent says: flows, model or both (default: model if a language model was found, else flows)."`
 }
 
 // Help returns the long help.
 func (initCmd) Help() string {
-	return `Writes agent.yaml, hocket.yaml (its config), hours.sh (a tool) and test.txt (for hocket test). No file is replaced. A language model is looked for in the keys of the environment and among the servers of this machine (Ollama, LM Studio, llama.cpp). A key is never written: the config names the variable that holds it.`
+	return `Writes agent.yaml, hocket.yaml (its config), hours.sh (a tool) and test.txt (for hocket test). Writes nothing if one of these files exists. To find a language model, looks for API keys in the environment and for servers on this machine (Ollama, LM Studio, llama.cpp). Never writes a key: the config names the variable that holds it.`
 }
 
 //go:embed starter

@@ -11,14 +11,14 @@ import (
 
 // machineCmd prints the machine.
 type machineCmd struct {
-	View   string `placeholder:"NAME" complete:"agent-voice,amplifier,easyturn,interaction" help:"A view: agent-voice, amplifier, easyturn or interaction; without it the machine itself."`
-	Format string `placeholder:"FORMAT" complete:"table,json,mermaid,dot" default:"table" help:"table (the default), json, mermaid or dot."`
-	Phases bool   `help:"The phases alone: no sub-states, and in a picture no causes."`
+	View   string `placeholder:"NAME" complete:"agent-voice,amplifier,easyturn,interaction" help:"A view: agent-voice, amplifier, easyturn or interaction (default: the machine itself)."`
+	Format string `placeholder:"FORMAT" complete:"table,json,mermaid,dot" default:"table" help:"The format: table (the default), json, mermaid or dot."`
+	Phases bool   `help:"Print only the phases, without sub-states and, in pictures, without causes."`
 }
 
 // Help returns the long help.
 func (machineCmd) Help() string {
-	return `What is printed is what the exploration of the shipped machine has reached: no transition that cannot happen, and none missing. The causes are the types of events and the names of limits that passed.`
+	return `Prints the transitions that hocket explore has found in the shipped machine, and therefore all transitions that can happen and no others. The causes are types of events and names of expired limits.`
 }
 
 var machineFormats = []string{"table", "json", "mermaid", "dot"}

@@ -12,7 +12,7 @@ type manCmd struct{}
 
 // Help returns the long help.
 func (manCmd) Help() string {
-	return `Prints the page of the manual, for man: hocket man > hocket.1; man -l hocket.1.`
+	return `Prints the manual page. To read it: hocket man > hocket.1; man -l hocket.1.`
 }
 
 // Run runs the command.
@@ -46,9 +46,9 @@ func manual(all []*command) string {
 		}
 	}
 	out(".SH EXIT STATUS")
-	out(".TP\n.B 0\nAll is well.")
-	out(".TP\n.B 1\nA finding: a violation, a difference; or something failed on the way.")
-	out(".TP\n.B 2\nBad input or bad arguments. One line on the standard error says what was expected.")
+	out(".TP\n.B 0\nSuccess.")
+	out(".TP\n.B 1\nThe command found a violation or a difference, or it failed.")
+	out(".TP\n.B 2\nThe input or the arguments are wrong. One line on the standard error says what was expected.")
 	return b.String()
 }
 

@@ -18,17 +18,17 @@ import (
 
 // replayCmd steps a recorded conversation again.
 type replayCmd struct {
-	Trace    string `arg:"" placeholder:"TRACE" help:"The trace, as written with --trace; with --store a conversation's id."`
-	Store    string `placeholder:"STORE" help:"Replay what this store keeps: a file, postgres://..., or $${NAME} for a variable that holds it."`
-	Config   string `placeholder:"FILE" help:"A config file: store.keys names the keys of an encrypted store."`
-	Agent    string `placeholder:"PATH" help:"The agent's files, for a trace that was given to a client and holds none."`
-	Explored bool   `help:"Tell how many steps the exploration of the machine has met, and which it has not; exit status 1 if there are any."`
-	Timeline bool   `help:"Print the conversation for people."`
+	Trace    string `arg:"" placeholder:"TRACE" help:"A trace that --trace has written; with --store, the id of a conversation."`
+	Store    string `placeholder:"STORE" help:"Replay a conversation of this store: a file, postgres://..., or $${NAME} for a variable that holds one of them."`
+	Config   string `placeholder:"FILE" help:"A config file, whose store.keys names the keys of an encrypted store."`
+	Agent    string `placeholder:"PATH" help:"The agent's files, for a trace that holds none because a client downloaded it."`
+	Explored bool   `help:"Print how many steps hocket explore has visited, and list the others; exit status 1 if there are any."`
+	Timeline bool   `help:"Print the conversation in readable form."`
 }
 
 // Help returns the long help.
 func (replayCmd) Help() string {
-	return `Exit status 1 at the first step at which the machine does something else than was recorded.`
+	return `Stops with exit status 1 at the first step in which the machine does something other than recorded.`
 }
 
 // Run runs the command.

@@ -27,23 +27,23 @@ const (
 
 // root is the command line.
 type root struct {
-	Init          initCmd          `cmd:"" help:"Write a first agent, its config, a tool and a test."`
+	Init          initCmd          `cmd:"" help:"Write a first agent with its config, a tool and a test."`
 	Serve         serveCmd         `cmd:"" help:"Serve the panel and the API."`
-	Call          callCmd          `cmd:"" help:"Hold a call with a caller made of recordings and texts."`
-	Talk          talkCmd          `cmd:"" help:"Talk with an agent: microphone and speaker of this machine."`
-	Chat          chatCmd          `cmd:"" help:"The same agent by text, one line a turn."`
-	Test          testCmd          `cmd:"" help:"Hold talks that are written down, and compare."`
-	Step          stepCmd          `cmd:"" help:"Step the machine alone: events as JSON lines in, a JSON line out for each."`
-	Turn          turnCmd          `cmd:"" help:"Run the turn controller alone: feature frames as JSON lines in, decisions out."`
-	Machine       machineCmd       `cmd:"" help:"Print the machine, or a view of it."`
-	Explore       exploreCmd       `cmd:"" help:"Visit every reachable state and check what is promised of the machine."`
-	Replay        replayCmd        `cmd:"" help:"Step a recorded conversation again and compare."`
+	Call          callCmd          `cmd:"" help:"Run a call in which recordings and texts play the caller."`
+	Talk          talkCmd          `cmd:"" help:"Talk with an agent through the microphone and speaker of this machine."`
+	Chat          chatCmd          `cmd:"" help:"Chat with an agent by text, one line per turn."`
+	Test          testCmd          `cmd:"" help:"Run conversations written in files and check the agent's answers."`
+	Step          stepCmd          `cmd:"" help:"Run only the state machine: read events as JSON lines and print a JSON line for each step."`
+	Turn          turnCmd          `cmd:"" help:"Run only the turn controller: read frames of features as JSON lines and print its decisions."`
+	Machine       machineCmd       `cmd:"" help:"Print the state machine, or a view of it."`
+	Explore       exploreCmd       `cmd:"" help:"Visit every reachable state of the machine and check its properties."`
+	Replay        replayCmd        `cmd:"" help:"Repeat the steps of a recorded conversation and compare them."`
 	Check         checkCmd         `cmd:"" help:"Check config files and agents."`
-	Import        importCmd        `cmd:"" help:"Make an agent of another program's files."`
+	Import        importCmd        `cmd:"" help:"Convert another program's files to an agent."`
 	Conversations conversationsCmd `cmd:"" help:"List, show, export and delete the conversations of a store."`
-	Bench         benchCmd         `cmd:"" help:"Measure the program on this machine."`
-	Completion    completionCmd    `cmd:"" help:"Print what completes this command line in a shell."`
-	Man           manCmd           `cmd:"" help:"Print the page of the manual."`
+	Bench         benchCmd         `cmd:"" help:"Measure the speed and load of hocket."`
+	Completion    completionCmd    `cmd:"" help:"Print the completion script for a shell."`
+	Man           manCmd           `cmd:"" help:"Print the manual page."`
 	Version       versionCmd       `cmd:"" help:"Print the version."`
 
 	Help        helpFlag    `short:"h" help:"Print this help."`

@@ -14,15 +14,15 @@ import (
 
 // serveCmd runs the server.
 type serveCmd struct {
-	Agent  []string `sep:"none" placeholder:"PATH" help:"An agent: a YAML file, or a folder of them. It may be repeated. Without one the flight agent is served that is part of the program."`
+	Agent  []string `sep:"none" placeholder:"PATH" help:"An agent: a YAML file, or a folder of YAML files. May be repeated. Without this flag, hocket serves its built-in flight agent."`
 	Config string   `placeholder:"FILE" help:"A config file."`
-	Addr   string   `placeholder:"HOST:PORT" help:"Where to listen; 127.0.0.1:8080 if neither this nor the config file says so."`
-	Store  string   `placeholder:"STORE" help:"Where conversations are kept: a file, postgres://..., or what $${NAME} holds; off keeps nothing. Without it, store.path of the config says; without a config, a file in $$XDG_STATE_HOME/hocket or ~/.local/state/hocket, sealed with the key beside it."`
+	Addr   string   `placeholder:"HOST:PORT" help:"The address to listen on (default: that of the config, or 127.0.0.1:8080)."`
+	Store  string   `placeholder:"STORE" help:"The store of the conversations: a file, postgres://..., or $${NAME} for a variable that holds one of them; off saves nothing. The default is store.path of the config; without a config, a file in $$XDG_STATE_HOME/hocket or ~/.local/state/hocket, encrypted with the key next to it."`
 }
 
 // Help returns the long help.
 func (serveCmd) Help() string {
-	return `Serves the panel and the control API until it is interrupted, and then lets the conversations end. The log goes to the standard error, as JSON lines without anything that was said. SIGHUP has API keys and certificate read again.`
+	return `Serves the panel and the control API until it is interrupted, and then waits for the conversations to end. Writes a log to the standard error, as JSON lines that contain nothing that was said. SIGHUP reloads the API keys and the certificate.`
 }
 
 // hashIDs replaces the ids of conversations in the log (seed 000, SEC-001): a reader

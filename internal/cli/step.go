@@ -15,12 +15,12 @@ import (
 
 // stepCmd steps the machine with events from the input.
 type stepCmd struct {
-	Config string `placeholder:"FILE" help:"Config file."`
+	Config string `placeholder:"FILE" help:"A config file."`
 }
 
 // Help returns the long help.
 func (stepCmd) Help() string {
-	return `Each line of the input is an event: {"at": 1240, "type": "stt.final", "text": "..."}. "at" is in milliseconds since the start; without it the event comes at the time of the line before. Deadlines that lie before an event fire first, each with a line of its own; {"at": 9000, "type": "deadline"} only lets time pass. The turn policy is "recognizer" unless the config names another. Empty lines and lines that begin with # are passed over.`
+	return `Each line of the input is an event: {"at": 1240, "type": "stt.final", "text": "..."}. "at" is in milliseconds since the start; without it, the event has the time of the previous line. Deadlines before an event expire first, and each prints its own line; {"at": 9000, "type": "deadline"} only lets time pass. The turn policy is "recognizer" unless the config names another. Empty lines and lines that begin with # are ignored.`
 }
 
 const eventExample = `{"type": "user.start"}`

@@ -11,18 +11,18 @@ import (
 
 // talkCmd holds a call with the person at the terminal.
 type talkCmd struct {
-	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
+	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of YAML files."`
 	Config string `placeholder:"FILE" help:"A config file."`
 
-	Trace  string `placeholder:"FILE" help:"Write the trace: every event and every effect."`
+	Trace  string `placeholder:"FILE" help:"Write the trace, which holds every event and every effect."`
 	JSON   bool   `name:"json" help:"Print the conversation as JSON lines."`
-	Store  string `env:"HOCKET_STORE" placeholder:"STORE" help:"Keep the state of the call there, so that it can go on if the program ends: in a file, in postgres://..., or what $${NAME} holds."`
-	Resume string `placeholder:"ID" help:"Go on with a conversation of the store."`
+	Store  string `env:"HOCKET_STORE" placeholder:"STORE" help:"Save the call in this store, so that it can continue after the program has ended: a file, postgres://..., or $${NAME} for a variable that holds one of them."`
+	Resume string `placeholder:"ID" help:"Continue this conversation of the store."`
 }
 
 // Help returns the long help.
 func (talkCmd) Help() string {
-	return `The microphone and the speaker are the default ones of the system. Wear headphones: the agent's voice is not removed from what the microphone hears. Ctrl-C hangs up; a second one ends the program at once.`
+	return `Uses the default microphone and the default speaker of the system. Wear headphones, because the agent's voice is not removed from the microphone's sound. Ctrl-C hangs up; a second Ctrl-C ends the program at once.`
 }
 
 // Run runs the command.

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Without support for sound devices a call says so and ends.
+// TestTalkWithoutSoundDevices checks that talk and call --play name the cause when they
+// cannot use a sound device.
 func TestTalkWithoutSoundDevices(t *testing.T) {
 	for _, args := range [][]string{
 		{"talk", "--agent", flights},

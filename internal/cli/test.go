@@ -15,15 +15,15 @@ import (
 
 // testCmd holds conversations written in files and compares the answers.
 type testCmd struct {
-	Agent  string   `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of them."`
+	Agent  string   `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of YAML files."`
 	Config string   `placeholder:"FILE" help:"A config file."`
-	Today  string   `placeholder:"DATE" help:"The date of the talks (2026-12-31); today's if absent."`
-	Files  []string `arg:"" name:"file" placeholder:"FILE" help:"A talk, one in each file."`
+	Today  string   `placeholder:"DATE" help:"The date of the conversations, such as 2026-12-31 (default today)."`
+	Files  []string `arg:"" name:"file" placeholder:"FILE" help:"A file with one conversation."`
 }
 
 // Help returns the long help.
 func (testCmd) Help() string {
-	return `Each line of a file is what the person says (> on saturday), words that the agent's answer to it must hold (< from 10 to 2; upper and lower case are the same), or the name of a tool or an action that must have been called for it (! opening_hours). Lines before the first > are about the greeting. Empty lines and those with # are for people. Exit status 1 if a talk went otherwise.`
+	return `Each line of a file is what the person says (> on saturday), words that the agent's answer to it must hold (< from 10 to 2; upper and lower case are the same), or the name of a tool or an action that must have been called for it (! opening_hours). Lines before the first > check the greeting. Empty lines and lines that begin with # are ignored. Exit status 1 if an answer is not as expected.`
 }
 
 // Run runs the command.

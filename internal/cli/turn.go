@@ -14,13 +14,13 @@ import (
 
 // turnCmd runs the turn controller with frames from the input.
 type turnCmd struct {
-	Config     string `placeholder:"FILE" help:"Config file."`
-	Aggressive bool   `help:"The preset for quick answers."`
+	Config     string `placeholder:"FILE" help:"A config file."`
+	Aggressive bool   `help:"Use the preset for quick answers."`
 }
 
 // Help returns the long help.
 func (turnCmd) Help() string {
-	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95}. A feature that is absent or null is unknown. The controller is seed 002's EasyTurn unless the config's turn policy is another. A trace that was recorded with --trace-features may be given: its other lines are passed over.`
+	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.`
 }
 
 const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`
