@@ -14,93 +14,98 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Checkpoints say where a conversation's state is kept (seed 003, Checkpoint
-// Strategy). The zero value keeps it nowhere.
+// Checkpoints say where the state of a conversation is stored while it runs (seed 003,
+// Checkpoint Strategy). The zero value stores it nowhere.
 type Checkpoints struct {
-	Store port.Store // nil: none are written
-	// Sealed: the store encrypts what it keeps. Where it does not, the values of secret
-	// slots are not kept, and asked for again by who goes on.
+	// Store stores the checkpoints. If it is nil, none are written.
+	Store port.Store
+	// Sealed says that the store encrypts what it stores. Otherwise the values of secret
+	// slots are not stored, and a resumed conversation asks for them again.
 	Sealed bool
-	Token  int64 // of the claim under which they are written, 0 if none was made
-	// Claim, if set, makes that claim when the session begins. It gives 0 where the store
-	// does not answer: the session begins without a claim, which is made before anything
-	// is written.
+	// Token is the token of the claim under which the checkpoints are written, or 0 if the
+	// conversation is not claimed.
+	Token int64
+	// Claim, if not nil, claims the conversation with this id when the session begins, and
+	// returns the Token. If the store does not answer it returns 0: the session then begins
+	// without a claim, and calls Claim again before it writes anything.
 	Claim func(ctx context.Context, id string) (token int64, err error)
-	// Agent, Transport, Owner and Caller are for who lists the conversations, or goes
-	// on with one.
+	// Agent, Transport, Owner and Caller are stored with each checkpoint, for programs that
+	// list conversations or resume one.
 	Agent, Transport, Owner, Caller string
-	// Awaited: see [journal.Checkpoint].
+	// Awaited is stored with each checkpoint, see [journal.Checkpoint].
 	Awaited bool
-	// Started is when the conversation began, if that is not now.
+	// Started is when the conversation began. The zero time means the beginning of the
+	// session.
 	Started time.Time
-	// Journal, if set, keeps the steps too, where privacy allows it. It needs a Token.
+	// Journal, if not nil, also stores every step, if privacy allows it. It needs a Token.
 	Journal port.Journal
-	// Behind hears of a store that does not save, and with nil that it has caught up:
-	// the conversation goes on. It is called from one goroutine, and may be nil.
+	// Behind, if not nil, is called with an error when the store or the journal fails to
+	// save, and with nil when it has caught up. The conversation continues meanwhile. Behind
+	// is called from one goroutine at a time.
 	Behind func(error)
 }
 
-// saveLimit bounds a save: a conversation's end does not wait longer, nor does an action
-// that is to be known before it runs, or an answer. journalLimit bounds what is written to
-// the journal before it: a journal that takes longer has a part of it later.
+// saveLimit limits the time of a save. The end of a conversation, an action that must be stored
+// before it runs, and an answer wait no longer. journalLimit limits the time for the journal,
+// which is written before the checkpoint; the rest of it is written with the next save.
 const (
 	saveLimit    = 2 * time.Second
 	journalLimit = saveLimit / 4
 )
 
-// saveAgain is the pause before a store that did not save is asked again.
+// saveAgain is the pause before the next try after the store failed to save.
 const saveAgain = time.Second
 
-// keeper writes checkpoints behind the loop. note is called by the loop; run is its
-// goroutine. What has not been written when the next comes is left out: only the
-// last state matters.
+// keeper writes checkpoints beside the loop. The loop calls note; run has a goroutine of its
+// own. States are numbered in the order in which note gets them. A state that has not been
+// written when the next one comes is skipped: only the last state matters.
 type keeper struct {
 	o       Checkpoints
 	id      string
 	privacy conv.Privacy
-	keep    bool // after the conversation's end
+	keep    bool // the last checkpoint stays after the end of the conversation
 	started time.Time
 	// timezone is the name of the conversation's.
 	timezone string
 
-	// Of the loop's goroutine.
-	last *conv.Conversation // as it was noted last; nil: nothing was
+	// Only the loop's goroutine uses this field.
+	last *conv.Conversation // the last state that note got; nil: none, or the conversation has ended
 
 	wake chan struct{} // holds a token when there is something to write
-	busy func(n int)   // counts drafts for virtual time, which stands until they are written
+	busy func(n int)   // counts drafts, because virtual time stands until they are written
 	log  *log          // nil: no journal
-	// behind is of run's goroutine: the store did not save.
+	// behind says that the store has failed to save. Only the goroutine of run uses it.
 	behind bool
 
 	mu    sync.Mutex    // guards all below
-	next  *draft        // what is to be written; nil: nothing
-	noted int           // the number of the state handed over last
-	tried int           // of the last that was written, or could not be
-	done  int           // of the last that was written
-	late  bool          // the store did not take the last that was written
-	lost  bool          // the conversation is somebody else's
+	next  *draft        // the draft to write next; nil: none
+	noted int           // the number of the last state
+	tried int           // the number of the last state that was written or could not be written
+	done  int           // the number of the last state that was written
+	late  bool          // the last save failed
+	lost  bool          // another process has the conversation
 	moved chan struct{} // closed when any of these changes
-	held  []telling     // in their order
+	held  []telling     // in the order of the calls of whenKept
 }
 
-// telling is what tells the person something, and the number of the state that it
-// follows from.
+// telling is a function that tells the person something, and the number of the state that must
+// be stored before.
 type telling struct {
 	number int
 	tell   func()
 }
 
-// draft is a checkpoint that is to be written. Its conversation is its own.
+// draft is a checkpoint that is not written yet. It owns its conversation.
 type draft struct {
 	number int
 	now    time.Time
 	conv   *conv.Conversation
 	ended  bool
-	// counted: virtual time waits for it. It does not for another try.
+	// counted says that virtual time waits for the draft. It does not wait for another try.
 	counted bool
 }
 
-// newKeeper returns nil where nothing is kept.
+// newKeeper returns nil if there is no store.
 func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time, busy func(int)) *keeper {
 	if o.Store == nil {
 		return nil
@@ -116,7 +121,7 @@ func newKeeper(o Checkpoints, id string, privacy conv.Privacy, started time.Time
 	return k
 }
 
-// begin says since when there is a conversation, and under which claim it is kept.
+// begin sets the claim under which checkpoints are written, and when the conversation began.
 func (k *keeper) begin(token int64, started time.Time) {
 	k.o.Token, k.started, k.timezone = token, started, timezone.Name(started)
 	if !k.o.Started.IsZero() {
@@ -127,11 +132,11 @@ func (k *keeper) begin(token int64, started time.Time) {
 	}
 }
 
-// hold is that under which is written.
+// hold returns the claim under which checkpoints are written.
 func (k *keeper) hold() port.Hold { return port.Hold{ID: k.id, Token: k.o.Token} }
 
-// note hands a state over that is to be kept ([conv.Output].Keep): what may be shown of
-// it, where the store does not encrypt. It copies and does not write.
+// note takes a copy of a state that must be stored ([conv.Output].Keep), for run to write. If
+// the store does not encrypt, c is the conversation that may be shown.
 func (k *keeper) note(now time.Time, c *conv.Conversation) {
 	d := &draft{now: now}
 	switch {
@@ -139,11 +144,11 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 		d.conv = k.copy(c)
 		k.last = d.conv
 	case k.last == nil:
-		return // it has not begun, or its end is noted
-	default: // it ends: what it was stays, unless privacy forbids
+		return // the conversation has not begun, or its end was noted before
+	default: // the conversation ends; its last state is stored, unless privacy forbids that
 		d.conv, d.ended = k.last, true
 		if c.Phase() == conv.Terminating {
-			d.conv = k.copy(c) // with the last words; Idle has forgotten them
+			d.conv = k.copy(c) // this state has the last words, which Idle has forgotten
 		}
 		k.last = nil
 	}
@@ -157,11 +162,11 @@ func (k *keeper) note(now time.Time, c *conv.Conversation) {
 	k.mu.Unlock()
 	select {
 	case k.wake <- struct{}{}:
-	default: // No op. It will find the last state.
+	default: // run will wake anyway and write the last state
 	}
 }
 
-// copy is a conversation as it is kept.
+// copy returns a copy of a conversation, without secrets if the store does not encrypt.
 func (k *keeper) copy(c *conv.Conversation) *conv.Conversation {
 	c = c.Fork()
 	if !k.o.Sealed {
@@ -170,8 +175,8 @@ func (k *keeper) copy(c *conv.Conversation) *conv.Conversation {
 	return c
 }
 
-// run writes until ctx ends, and then what is left. It fails when the conversation
-// is somebody else's.
+// run writes drafts until ctx ends, and then the last one. It returns an error only if another
+// process has the conversation.
 func (k *keeper) run(ctx context.Context) error {
 	again := time.NewTimer(saveAgain)
 	again.Stop()
@@ -184,7 +189,7 @@ func (k *keeper) run(ctx context.Context) error {
 		case <-ctx.Done():
 			last = true
 		}
-		err := k.flush(context.WithoutCancel(ctx)) // half of a save is worth nothing
+		err := k.flush(context.WithoutCancel(ctx)) // a save that has begun must finish
 		switch {
 		case errors.Is(err, port.ErrFenced):
 			return fmt.Errorf("checkpoint of %s: %w", k.id, err)
@@ -196,7 +201,8 @@ func (k *keeper) run(ctx context.Context) error {
 	}
 }
 
-// flush writes what was handed over last. A store that does not save is asked again.
+// flush writes the last state, if it is not written yet, and what waits for the journal. If the
+// store fails, the state is kept for the next flush.
 func (k *keeper) flush(ctx context.Context) error {
 	k.mu.Lock()
 	d := k.next
@@ -208,7 +214,7 @@ func (k *keeper) flush(ctx context.Context) error {
 	err := k.claim(ctx)
 	if err == nil {
 		short, cancel := context.WithTimeout(ctx, journalLimit)
-		behind = k.log.flush(short) // nobody waits for the journal
+		behind = k.log.flush(short) // a failure of the journal does not prevent the checkpoint
 		cancel()
 		if d != nil {
 			err = k.write(ctx, d)
@@ -216,16 +222,16 @@ func (k *keeper) flush(ctx context.Context) error {
 	}
 	all := errors.Join(behind, err)
 	if all != nil {
-		k.tell(all) // before anything that is not kept
+		k.tell(all) // before flushed tells the person what is not stored
 	}
 	k.flushed(d, err, errors.Is(all, port.ErrFenced))
 	if all == nil {
-		k.tell(nil) // behind it: what is told from now on waits again
+		k.tell(nil) // after flushed: from now on the person is told only what is stored
 	}
 	return all
 }
 
-// flushed notes what has become of a draft, which may be nil, and tells what may be told.
+// flushed notes the outcome of a flush of the draft d, which may be nil, and wakes the waiters.
 func (k *keeper) flushed(d *draft, err error, lost bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -245,7 +251,7 @@ func (k *keeper) flushed(d *draft, err error, lost bool) {
 	}
 }
 
-// changed wakes who waits, and tells what may be told. It is called with mu held.
+// changed wakes the waiters and calls the tellings that may be told. The caller holds mu.
 func (k *keeper) changed() {
 	close(k.moved)
 	k.moved = make(chan struct{})
@@ -257,15 +263,15 @@ func (k *keeper) changed() {
 	k.held = slices.Delete(k.held, 0, n)
 }
 
-// tellable reports whether the person may be told what follows from a state: it is kept,
-// or the store is away, which holds up no call. It is called with mu held.
+// tellable reports whether the person may be told what follows from a state: the state is
+// stored, or the store fails, which must not delay a call. The caller holds mu.
 func (k *keeper) tellable(number int) bool {
 	return !k.lost && (k.done >= number || k.late)
 }
 
-// whenKept has something told when the state that was handed over last is kept, behind
-// what waits already: now, or later from another goroutine. tell must not wait, nor call
-// the keeper. Where the conversation is somebody else's nothing is told any more.
+// whenKept calls tell when the last state is stored, or the store fails: now, or later from
+// another goroutine, and always in the order of the calls of whenKept. tell must not block or
+// call the keeper. It is not called if another process has the conversation.
 func (k *keeper) whenKept(tell func()) {
 	if k == nil {
 		tell()
@@ -284,7 +290,7 @@ func (k *keeper) whenKept(tell func()) {
 
 var errUnclaimed = errors.New("the conversation could not be claimed")
 
-// claim makes the claim that could not be made when the session began.
+// claim claims the conversation if that was not possible when the session began.
 func (k *keeper) claim(ctx context.Context) error {
 	if k.o.Claim == nil || k.o.Token != 0 {
 		return nil
@@ -306,7 +312,7 @@ func (k *keeper) claim(ctx context.Context) error {
 	return nil
 }
 
-// tell reports that the store fell behind, or has caught up.
+// tell calls Behind if the store has begun to fail, or has caught up.
 func (k *keeper) tell(err error) {
 	if k.o.Behind == nil || (err != nil) == k.behind {
 		return
@@ -318,9 +324,12 @@ func (k *keeper) tell(err error) {
 	k.o.Behind(err)
 }
 
+// write writes a draft. It deletes the checkpoint of a conversation that has ended if privacy
+// does not allow to keep it.
 func (k *keeper) write(ctx context.Context, d *draft) error {
 	if d.ended && !k.keep {
-		// Deleting is not fenced: what somebody else goes on with is not ours to delete.
+		// Delete does not check the claim but Save does, so another process's checkpoint is
+		// not deleted.
 		if err := k.o.Store.Save(ctx, k.hold(), nil); err != nil {
 			return err
 		}
@@ -333,7 +342,7 @@ func (k *keeper) write(ctx context.Context, d *draft) error {
 	return k.o.Store.Save(ctx, k.hold(), b)
 }
 
-// encode is a draft as the store takes it.
+// encode returns a draft in the form that the store takes.
 func (k *keeper) encode(d *draft) ([]byte, error) {
 	snapshot, err := d.conv.Snapshot()
 	if err != nil {
@@ -347,7 +356,7 @@ func (k *keeper) encode(d *draft) ([]byte, error) {
 	}.Marshal()
 }
 
-// position is the number of the state that was handed over last.
+// position returns the number of the last state.
 func (k *keeper) position() int {
 	if k == nil {
 		return 0
@@ -357,9 +366,9 @@ func (k *keeper) position() int {
 	return k.noted
 }
 
-// settle waits until a state is written, or could not be, or ctx ends (seed 003:
-// "before calling external actions"). Nobody waits for a store that is away. It reports
-// false where the conversation is somebody else's: nothing may be done for it here.
+// settle waits until a state is written or could not be written, the store fails, or ctx ends
+// (seed 003: "before calling external actions"). It returns false if another process has the
+// conversation: this process must then do nothing more for it.
 func (k *keeper) settle(ctx context.Context, number int) bool {
 	if k == nil {
 		return true
@@ -370,20 +379,20 @@ func (k *keeper) settle(ctx context.Context, number int) bool {
 	return !k.lost
 }
 
-// told waits until the person may be told what follows from a state, or ctx ends. See
-// whenKept.
+// told waits until the person may be told what follows from a state, as in whenKept. It returns
+// false if ctx ends before.
 func (k *keeper) told(ctx context.Context, number int) bool {
 	return k == nil || k.await(ctx, func() bool { return k.tellable(number) })
 }
 
-// saved waits until a state is written, and reports false when ctx ends before. Where
-// nothing is kept nothing is waited for.
+// saved waits until a state is written. It returns false if ctx ends before. Without a store it
+// returns true at once.
 func (k *keeper) saved(ctx context.Context, number int) bool {
 	return k == nil || k.await(ctx, func() bool { return k.done >= number })
 }
 
-// begun waits until the first state is written, or could not be, or ctx ends, and reports
-// whether one is written. Where nothing is kept nothing is waited for.
+// begun waits until the first state is written or could not be written, or ctx ends. It reports
+// whether a state is written. Without a store it returns true at once.
 func (k *keeper) begun(ctx context.Context) bool {
 	if k == nil {
 		return true
@@ -394,7 +403,8 @@ func (k *keeper) begun(ctx context.Context) bool {
 	return k.done > 0
 }
 
-// await waits until so, which is called with mu held, or reports false when ctx ends.
+// await waits until so returns true. It returns false if ctx ends before. It calls so with mu
+// held.
 func (k *keeper) await(ctx context.Context, so func() bool) bool {
 	for {
 		k.mu.Lock()

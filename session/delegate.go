@@ -10,29 +10,30 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Delegation says where delegated work runs that outlives the turn, the
-// conversation and the process (seed 001, WAITING_AMPLIFIER). The zero value runs a
-// long tool in the session, with which it ends.
+// Delegation says where delegated work runs that can outlive the turn, the conversation and
+// the process (seed 001, WAITING_AMPLIFIER). The zero value runs such work in the session; it
+// ends with the session.
 type Delegation struct {
-	Tasks port.Tasks // nil: see above
-	// Sealed: Tasks encrypts what it keeps. Where it does not, work that is given a secret
-	// runs in the session.
+	// Tasks runs the delegated work. If it is nil, the session does.
+	Tasks port.Tasks
+	// Sealed says that Tasks encrypts what it stores. Otherwise a call with a secret runs in
+	// the session.
 	Sealed bool
-	Agent  string // whose tools they are: [port.Task]'s
-	// Caller is who holds the conversation, if that is known: the results that
-	// earlier conversations of theirs have left are told in this one.
+	// Agent is the agent whose tools run, see [port.Task].
+	Agent string
+	// Caller identifies the person, or is empty if they are not known. Results that the
+	// person's earlier conversations have not told are told in this one.
 	Caller string
 }
 
 const (
-	// askAgain is the pause before a service that could not be reached is asked
-	// again.
+	// askAgain is the pause before the next try after Tasks could not be reached.
 	askAgain = time.Second
-	// leaveLimit bounds how long the end of a conversation waits for it.
+	// leaveLimit limits how long a conversation at its end tries to reach Tasks.
 	leaveLimit = 30 * time.Second
 )
 
-// outlives reports whether a call runs where it outlives the session.
+// outlives reports whether a call runs as a task, which outlives the session.
 func (t *tools) outlives(id string) bool {
 	d := &t.s.o.Delegation
 	if d.Tasks == nil || d.Sealed {
@@ -46,7 +47,7 @@ func (t *tools) outlives(id string) bool {
 	return true
 }
 
-// delegate runs a call as a task, and posts what came of it.
+// delegate runs a call as a task and posts its result.
 func (t *tools) delegate(id string, call port.ToolCall) {
 	tool := t.s.toolbox.pick(t.s.conv, id)
 	d := &t.s.o.Delegation
@@ -67,7 +68,7 @@ func (t *tools) delegate(id string, call port.ToolCall) {
 	})
 }
 
-// begin starts a task, once a state is written that knows of it.
+// begin starts a task after the state with its call is written.
 func (t *tools) begin(ctx context.Context, tool port.Tool, task port.Task, state int) error {
 	call, err := checked(tool, task.Call)
 	if err != nil {
@@ -80,14 +81,14 @@ func (t *tools) begin(ctx context.Context, tool port.Tool, task port.Task, state
 	return persist(ctx, func() error { return t.s.o.Delegation.Tasks.Start(ctx, task) })
 }
 
-// follow waits for the result of a task that runs already.
+// follow waits for the result of a task that was started before, and posts it.
 func (t *tools) follow(id, key string) {
 	t.launch(id, key, func(ctx context.Context, progress func(string)) (string, error) {
 		return t.result(ctx, key, progress)
 	})
 }
 
-// result follows a task to its end.
+// result waits for the result of a task and returns it.
 func (t *tools) result(ctx context.Context, key string, progress func(string)) (output string, err error) {
 	err = persist(ctx, func() (err error) {
 		output, err = t.s.o.Delegation.Tasks.Follow(ctx, key, progress)
@@ -96,9 +97,9 @@ func (t *tools) result(ctx context.Context, key string, progress func(string)) (
 	return output, err
 }
 
-// launch runs a job for a task in the background. When ctx ends before the job does, or
-// the conversation is somebody else's, nobody is told: the task goes on without this
-// session.
+// launch runs job, which waits for a task, in the background and posts its outcome. It posts
+// nothing if the session ends before job does, or if another process has the conversation: the
+// task then continues without this session.
 func (t *tools) launch(id, key string, job func(ctx context.Context, progress func(string)) (string, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,7 +115,7 @@ func (t *tools) launch(id, key string, job func(ctx context.Context, progress fu
 		stop()
 		state := t.s.keeper.position()
 		t.s.spawn(func(ctx context.Context) {
-			<-over // or a start that is on its way would come behind its end
+			<-over // otherwise the task might be started after it was cancelled
 			t.callOff(ctx, key)
 			if t.s.keeper.saved(ctx, state) {
 				t.forget(ctx, key)
@@ -123,23 +124,23 @@ func (t *tools) launch(id, key string, job func(ctx context.Context, progress fu
 	}}
 }
 
-// callOff ends a task. Its key is forgotten later: who resumes an older state finds
-// that it was called off, and does not begin it anew.
+// callOff cancels a task. Tasks still stores its key, so that a process that resumes an older
+// state finds the task cancelled and does not start it again. See forget.
 func (t *tools) callOff(ctx context.Context, key string) {
 	ctx, cancel := wait.Longer(ctx, saveLimit)
 	defer cancel()
-	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Cancel(ctx, key) }) // else it has a limit of its own
+	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Cancel(ctx, key) }) // on failure, the task ends at its own limit
 }
 
-// forget has a task forgotten whose result nobody waits for any more.
+// forget makes Tasks forget a task whose result is no longer needed.
 func (t *tools) forget(ctx context.Context, key string) {
 	ctx, cancel := wait.Longer(ctx, saveLimit)
 	defer cancel()
-	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Settle(ctx, key) }) // else it is told again, or grows old
+	_ = persist(ctx, func() error { return t.s.o.Delegation.Tasks.Settle(ctx, key) }) // on failure, the result is told again, or expires
 }
 
-// settled has a task forgotten whose result has been told. Not before that is
-// written: who resumes an older state asks for the result again.
+// settled makes Tasks forget a task whose result has been told, after the state that says so is
+// written: a process that resumes an older state asks for the result again.
 func (t *tools) settled(e conv.SettleTask) {
 	key := e.Key
 	if key == "" {
@@ -161,7 +162,7 @@ func (t *tools) settled(e conv.SettleTask) {
 	})
 }
 
-// adopt takes over what earlier conversations of the caller have left.
+// adopt takes over the tasks that earlier conversations of the caller have left.
 func (t *tools) adopt() {
 	d := &t.s.o.Delegation
 	if d.Tasks == nil || d.Caller == "" {
@@ -184,23 +185,23 @@ func (t *tools) adopt() {
 	})
 }
 
-// leave says that the conversation has ended, so that what it has left running waits
-// for the caller.
+// leave tells Tasks that the conversation has ended. The results of its tasks then wait for the
+// next conversation of the caller.
 func (t *tools) leave() {
 	d := &t.s.o.Delegation
 	if d.Tasks == nil {
 		return
 	}
 	t.s.spawn(func(ctx context.Context) {
-		t.taking.Wait() // what comes behind the end would wait for nobody
+		t.taking.Wait() // a task that is started or adopted after Leave would be left to no one
 		ctx, cancel := wait.Longer(ctx, leaveLimit)
 		defer cancel()
-		_ = persist(ctx, func() error { return d.Tasks.Leave(ctx, t.s.o.ID) }) // who looks for abandoned conversations says it again
+		_ = persist(ctx, func() error { return d.Tasks.Leave(ctx, t.s.o.ID) }) // on failure, the search for abandoned conversations repeats it
 	})
 }
 
-// persist asks again until it gets an answer, a [port.Failure], or ctx ends: a task
-// is not lost because its database is away for a while.
+// persist calls ask until it returns nil or a [*port.Failure], or until ctx ends. So a task is
+// not lost when its database cannot be reached for a while.
 func persist(ctx context.Context, ask func() error) error {
 	for {
 		err := ask()

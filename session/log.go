@@ -9,32 +9,32 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// logLimit bounds what of a journal waits to be written: a store that is away for
-// longer has a gap, which the checkpoints do not. pieceLimit bounds what is written at once,
-// if lines are not longer: what has waited is written in several flushes, if it must be.
+// logLimit is the maximum number of bytes of a trace that wait to be written to the journal. If
+// more come while the journal fails, the trace in it ends; checkpoints are not affected.
+// pieceLimit is the maximum number of bytes of a piece, unless a line is longer.
 const (
 	logLimit   = 4 << 20
 	pieceLimit = 256 << 10
 )
 
-// log hands the trace of a session to a journal, in pieces, behind the loop. Write
-// never blocks. The pieces of one claim follow those of the claims before it.
+// log writes the trace of a session to a journal, in pieces, beside the loop. Write never
+// blocks. The numbers of the pieces of a claim are higher than those of all earlier claims.
 type log struct {
 	o    Checkpoints
 	hold port.Hold
 
 	mu    sync.Mutex // guards all below
 	piece []byte
-	lost  bool // more came than there is room for: what follows cannot be replayed
-	// Of flush, which is called by one goroutine at a time.
-	last    int
-	pending []byte // what is being written under the number last; nil: nothing
+	lost  bool // there was no room: what follows is dropped, because it could not be replayed
+	// Only flush uses these fields. One goroutine calls it at a time.
+	last    int    // number of the last piece of this claim
+	pending []byte // the piece that is being written; nil: none
 }
 
-// piecesPerClaim is more than any session writes.
+// piecesPerClaim is more pieces than any session writes.
 const piecesPerClaim = 1 << 30
 
-// Write takes what the recorder writes.
+// Write implements [io.Writer] for the recorder. It never fails.
 func (l *log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,8 +44,8 @@ func (l *log) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush writes what there is. A piece that could not be written is written again
-// under its number.
+// flush writes everything that waits, up to the last whole line. A piece that could not be
+// written is written again with the same number by the next flush.
 func (l *log) flush(ctx context.Context) error {
 	if l == nil {
 		return nil
@@ -53,7 +53,7 @@ func (l *log) flush(ctx context.Context) error {
 	for {
 		if l.pending == nil {
 			l.mu.Lock()
-			whole := bytes.LastIndexByte(l.piece[:min(len(l.piece), pieceLimit)], '\n') + 1 // a piece ends with a line: the process may die behind it
+			whole := bytes.LastIndexByte(l.piece[:min(len(l.piece), pieceLimit)], '\n') + 1 // a piece ends with a whole line, because the process may die after it
 			if whole == 0 {
 				whole = bytes.IndexByte(l.piece, '\n') + 1
 			}

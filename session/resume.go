@@ -7,11 +7,11 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// codeInterrupted is the code of a call whose process has died.
+// codeInterrupted is the error code of a call that may not run again after its process died.
 const codeInterrupted = "INTERRUPTED"
 
-// newConversation makes a conversation, or the one of a snapshot, and its veil. One that
-// has ended cannot go on.
+// newConversation returns a new conversation, or that of a snapshot, and its veil. It returns
+// [ErrNotResumable] for a snapshot of a conversation that has ended.
 func newConversation(o conv.Options, snapshot []byte) (c *conv.Conversation, v *conv.Veil, err error) {
 	if snapshot == nil {
 		c, err = conv.New(o)
@@ -25,16 +25,15 @@ func newConversation(o conv.Options, snapshot []byte) (c *conv.Conversation, v *
 	return c, v, err
 }
 
-// goOn resumes a conversation that was restored, and runs again what ran when its
-// snapshot was taken. A new conversation is none of its business. It runs on the
-// loop's goroutine.
+// goOn resumes a restored conversation and runs the calls again that ran when its snapshot was
+// taken. For a new conversation it only adopts tasks. It runs on the loop's goroutine.
 func (s *Session) goOn(now time.Time) error {
 	if s.o.Restore == nil {
 		s.tools.adopt()
 		return nil
 	}
 	defer s.tools.adopt()
-	ran := running(s.conv) // before: what is said again may start others
+	ran := running(s.conv) // before resume, which may start other calls
 	if err := s.resume(now); err != nil {
 		return err
 	}
@@ -44,7 +43,7 @@ func (s *Session) goOn(now time.Time) error {
 			s.tools.follow(call.ID, call.Key)
 			continue
 		case call.Long && s.tools.outlives(call.ID):
-			s.tools.delegate(call.ID, asked(call)) // it is the same task
+			s.tools.delegate(call.ID, asked(call)) // Tasks recognizes the task by its key
 			continue
 		}
 		if err := s.toolbox.unsafe(s.conv, call); err != nil {
@@ -58,7 +57,7 @@ func (s *Session) goOn(now time.Time) error {
 	return nil
 }
 
-// running are the calls that the conversation waits for.
+// running returns the running calls of the conversation.
 func running(c *conv.Conversation) []conv.Call {
 	var list []conv.Call
 	for _, call := range c.State().Calls {
@@ -69,7 +68,7 @@ func running(c *conv.Conversation) []conv.Call {
 	return list
 }
 
-// asked is a call as it is run, with its key.
+// asked returns a call in the form in which tools take it. Its ID is the idempotency key.
 func asked(call conv.Call) port.ToolCall {
 	key := call.Key
 	if key == "" {
@@ -78,8 +77,8 @@ func asked(call conv.Call) port.ToolCall {
 	return port.ToolCall{ID: key, Name: call.Name, Arguments: call.Arguments}
 }
 
-// unsafe is the failure of a call that must not run again, because nobody knows
-// whether it was done, or with what it was called; nil for one that may.
+// unsafe returns an error if a call must not run again, because its effect may have happened
+// already or because its arguments were not stored. It returns nil if the call may run.
 func (b toolbox) unsafe(c *conv.Conversation, call conv.Call) error {
 	tool := b.model
 	if call.Action() {
@@ -88,8 +87,8 @@ func (b toolbox) unsafe(c *conv.Conversation, call conv.Call) error {
 	spec, ok := specOf(tool, call.Name)
 	switch {
 	case !ok:
-		return nil // it fails by itself
-	case spec.Irreversible, c.Options().Privacy == conv.PrivacyNone: // its arguments were not kept
+		return nil // runTool reports that there is no such tool
+	case spec.Irreversible, c.Options().Privacy == conv.PrivacyNone: // the arguments were not stored
 	case call.Forgotten():
 		return &port.Failure{Code: conv.CodeForgotten, Message: "the program was interrupted, and the secrets of " + call.Name + " were not kept"}
 	default:
@@ -98,7 +97,8 @@ func (b toolbox) unsafe(c *conv.Conversation, call conv.Call) error {
 	return &port.Failure{Code: codeInterrupted, Message: "the program was interrupted, and it is not known whether " + call.Name + " was done"}
 }
 
-// keys go before the idempotency keys of a conversation's calls.
+// keys returns the prefix of the idempotency keys of a conversation's calls: given, or else the
+// conversation's id.
 func keys(given, id string) string {
 	if given == "" {
 		given = id

@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// toolbox is what runs calls: those of the flows' actions, and the model's.
+// toolbox contains the tools for the actions of the flows and those for the calls of the model.
 type toolbox struct{ flows, model port.Tool }
 
-// newToolbox: without tools of its own, a model has those of the flows.
+// newToolbox returns a toolbox. If model is nil, the model uses the tools of the flows.
 func newToolbox(flows, model port.Tool) toolbox {
 	if model == nil {
 		model = flows
@@ -18,7 +18,7 @@ func newToolbox(flows, model port.Tool) toolbox {
 	return toolbox{flows, model}
 }
 
-// pick is the tool that runs a call of the conversation's.
+// pick returns the tool that runs a call of the conversation.
 func (b toolbox) pick(c *conv.Conversation, id string) port.Tool {
 	if isAction(c, id) {
 		return b.flows
@@ -26,13 +26,13 @@ func (b toolbox) pick(c *conv.Conversation, id string) port.Tool {
 	return b.model
 }
 
-// isAction reports whether a call of the conversation's is a flow's.
+// isAction reports whether a call of the conversation is the action of a flow.
 func isAction(c *conv.Conversation, id string) bool {
 	return slices.ContainsFunc(c.State().Calls, func(k conv.Call) bool { return k.ID == id && k.Action() })
 }
 
-// specOf is what is known of a tool, if there is one of the name.
-func specOf(tool port.Tool, name string) (port.ToolSpec, bool) {
+// specOf returns the specification of the tool with a name. ok is false if there is none.
+func specOf(tool port.Tool, name string) (spec port.ToolSpec, ok bool) {
 	if tool == nil {
 		return port.ToolSpec{}, false
 	}

@@ -13,25 +13,24 @@ import (
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
-// tools runs the calls of tools and delegated agents beside the loop. start and
-// cancel are called by the loop.
+// tools runs the calls of tools and delegated agents in goroutines of their own. The loop calls
+// start and cancel.
 type tools struct {
 	s *Session
-	// turnstile lets one call at a time run in virtual time, in the order in which
-	// they were started: the order of their results must not depend on how fast
-	// they are.
+	// turnstile lets the calls run one after the other in virtual time, in the order in which
+	// they were started, so that the order of their results does not depend on their speed.
 	turnstile chan struct{}
-	// taking are the starts and adoptions of tasks that are on their way.
+	// taking counts the starts and adoptions of tasks in progress.
 	taking sync.WaitGroup
 
 	mu      sync.Mutex // guards running
 	running map[string]runningCall
 }
 
-// runningCall is one that the machine may cancel. A task is one until the machine has its
-// result, and has said that it was told.
+// runningCall is a call that the machine may cancel. For a task, that is so until the machine has
+// told its result.
 type runningCall struct {
-	task   string // its key; "" for one that runs here
+	task   string // the key of the task; "" for a call that runs in the session
 	cancel func()
 }
 
@@ -44,18 +43,18 @@ func newTools(s *Session) *tools {
 	return t
 }
 
-// start runs a call and posts what came of it. id is the call's in the
-// conversation, the call's own ID its idempotency key.
+// start runs a call and posts its result. id is the call's id in the conversation; call.ID is its
+// idempotency key.
 func (t *tools) start(id string, call port.ToolCall, long bool) {
 	if long && t.outlives(id) {
 		t.delegate(id, call)
 		return
 	}
-	limit := time.Duration(0) // the machine's: it cancels the call
+	limit := time.Duration(0) // in real time the machine cancels the call
 	if limits := t.s.conv.Options().Limits; t.s.work != nil && long {
 		limit = limits.Task
 	} else if t.s.work != nil {
-		limit = limits.Tool // its clock stands while the call runs
+		limit = limits.Tool // virtual time stands while the call runs
 	}
 	before, after := t.turnstile, make(chan struct{})
 	if before != nil {
@@ -75,7 +74,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if long {
 			progress = func(text string) { t.s.postFact(conv.TaskProgress{ID: id, Text: text}) }
 		}
-		if !t.s.keeper.settle(ctx, state) { // that it runs is known before it does
+		if !t.s.keeper.settle(ctx, state) { // the call is stored before it runs
 			return
 		}
 		if t.s.o.Retried != nil {
@@ -90,7 +89,7 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 	})}
 }
 
-// cancel ends a call whose result nobody waits for.
+// cancel cancels a call.
 func (t *tools) cancel(id string) {
 	t.mu.Lock()
 	call, ok := t.running[id]
@@ -101,7 +100,7 @@ func (t *tools) cancel(id string) {
 	}
 }
 
-// callEnded is the fact of a call that has ended.
+// callEnded returns the event for a call that has ended.
 func callEnded(id string, long bool, output string, err error) conv.Event {
 	if err == nil {
 		if long {
@@ -119,7 +118,7 @@ func callEnded(id string, long bool, output string, err error) conv.Event {
 	return conv.ToolFailed{ID: id, Code: f.Code, Message: f.Message, Output: f.Partial}
 }
 
-// toolCall is the call that an effect asks for.
+// toolCall returns the call that an effect asks for. Its ID is the idempotency key.
 func toolCall(e conv.RunTool) port.ToolCall {
 	key := e.Key
 	if key == "" {
@@ -128,9 +127,9 @@ func toolCall(e conv.RunTool) port.ToolCall {
 	return port.ToolCall{ID: key, Name: e.Name, Arguments: e.Arguments}
 }
 
-// runTool runs a call to its end, within its limit unless that is 0, if there is
-// a tool of its name. A call that panics has failed: the other conversations of the
-// program go on.
+// runTool runs a call to its end, within limit unless that is 0. It returns an error if there is no
+// tool with the call's name. A panic of the tool is an error too, so that it does not end the other
+// conversations of the program.
 func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time.Duration, progress func(string)) (output string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -149,7 +148,8 @@ func runTool(ctx context.Context, tool port.Tool, call port.ToolCall, limit time
 	return tool.Call(ctx, call, progress)
 }
 
-// checked is a call that the tool can take.
+// checked returns a call with its arguments filled in, or an error if there is no tool with its
+// name or its arguments are not valid JSON.
 func checked(tool port.Tool, call port.ToolCall) (port.ToolCall, error) {
 	if _, ok := specOf(tool, call.Name); !ok {
 		return call, &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("there is no tool %q", call.Name)}
@@ -158,7 +158,7 @@ func checked(tool port.Tool, call port.ToolCall) (port.ToolCall, error) {
 		call.Arguments = "{}"
 	}
 	if !json.Valid([]byte(call.Arguments)) {
-		return call, &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("the arguments of %q are no JSON", call.Name)}
+		return call, &port.Failure{Code: errclass.ToolError, Message: fmt.Sprintf("the arguments of %q are not valid JSON", call.Name)}
 	}
 	return call, nil
 }
