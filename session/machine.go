@@ -14,61 +14,63 @@ import (
 	"github.com/hocketvoice/hocket/internal/timezone"
 )
 
-// inboxSize bounds the facts that wait for the loop. When it is full the poster
+// inboxSize is the number of posts that can wait for the loop. If the inbox is full, Post
 // waits.
 const inboxSize = 256
 
-// ErrEnded is returned to who posts to a machine whose loop has ended.
+// ErrEnded is returned by methods of a [Machine] whose loop has ended.
 var ErrEnded = errors.New("the conversation's loop has ended")
 
-// ErrNotResumable is returned for a snapshot of a conversation that has ended.
+// ErrNotResumable is returned by [New], [NewMachine] and [NewText] for a snapshot of a
+// conversation that has ended or has not begun.
 var ErrNotResumable = errors.New("the conversation has ended")
 
 // MachineOptions configure a [Machine].
 type MachineOptions struct {
-	ID   string // of the conversation; never shown raw in records
+	ID   string // the id of the conversation; observers see only its hash
 	Conv conv.Options
-	// Now is the clock. It must not go back. If nil it is the time of day when the machine
-	// was made and what has passed since then, whatever happens to the system's clock.
+	// Now returns the current time. It must not go back. The default begins with the time of
+	// day at [NewMachine] and follows a monotonic clock, whatever happens to the system's
+	// clock.
 	Now func() time.Time
-	// Perform carries out an effect. It runs on the loop's goroutine and must not
-	// block; what it finds at once it hands to [Loop.Post].
+	// Perform carries out an effect. It runs on the loop's goroutine and must not block. It
+	// posts events that follow at once with [Loop.Post]. If it is nil, effects are ignored.
 	Perform func(*Loop, conv.Effect)
-	// After runs when a step's effects have been handed out, on the loop's
+	// After, if not nil, runs after Perform has got all effects of a step, on the loop's
 	// goroutine.
 	After func()
-	// Record sees every step, before its effects are carried out: the conversation, and
-	// what may be shown of the step. An error ends the loop.
+	// Record, if not nil, gets every step before its effects are carried out: the conversation,
+	// and the part of the step that may be shown. An error ends the loop.
 	Record func(now time.Time, c *conv.Conversation, shown conv.Shown) error
-	// Owner and Owners keep a second conversation of the same owner from starting
-	// (seed 000, CON-002); without Owners the machine looks after itself alone.
+	// Owner and Owners prevent a second conversation of the same owner (seed 000, CON-002).
+	// If Owners is nil, only this machine is checked.
 	Owner  string
 	Owners *Owners
-	// Restore, if set, is a snapshot of the conversation to go on with: it is not
-	// started but resumed (see [Options.Restore]).
+	// Restore, if not nil, is a snapshot of a conversation ([conv.Conversation.Snapshot]) that
+	// the machine restores. The conversation continues and must not be started (see
+	// [Options.Restore]).
 	Restore []byte
 }
 
-// Machine owns a conversation and steps it. Its exported methods may be called
-// from any goroutine. Those that post facts are not for observers and Perform, which
-// have a [Loop] for it.
+// Machine owns a conversation and steps it. Its exported methods are safe for concurrent use.
+// Observers and Perform must not call those that post events; they post with their [Loop].
 type Machine struct {
 	o       MachineOptions
-	conv    *conv.Conversation // stepped by the loop's goroutine alone, with stepping held
-	veil    *conv.Veil         // of conv: what observers and records see
+	conv    *conv.Conversation // only the loop's goroutine steps it, with stepping held
+	veil    *conv.Veil         // steps conv and hides secrets from observers and records
 	catalog *messages.Catalog
 
 	round atomic.Pointer[round]
 
-	// stepping is held while conv changes: with it any goroutine may read conv. The
-	// loop's own needs it only to change it.
+	// stepping is held while conv changes. A goroutine that holds it may read conv. The loop's
+	// goroutine may read conv without it.
 	stepping sync.Mutex
 
-	// Of the loop's goroutine.
+	// Only the loop's goroutine uses these fields.
 	loop     Loop
-	local    []conv.Event // facts of its own, to be stepped next
+	local    []conv.Event // events that were posted with loop, to be stepped next
 	turns    turnNotes    // for observers
-	held     bool         // there was a conversation
+	held     bool         // a conversation has begun
 	declined bool         // the conversation was ended before it began, and will not begin
 
 	current atomic.Pointer[Snapshot]
@@ -76,17 +78,17 @@ type Machine struct {
 	contexts atomic.Int64 // how often SetContext was called
 
 	begin   sync.Mutex // guards started and once
-	started bool
-	once    bool // it holds one conversation and no other: see Reset
+	started bool       // the loop has been run since the last Reset
+	once    bool       // Reset is not allowed
 
 	mu        sync.Mutex // guards all below
 	observers []*observer
-	release   func() // of the owner's lease
+	release   func() // ends the owner's active conversation in o.Owners; nil: none
 }
 
 // round is one run of the loop.
 type round struct {
-	inbox  chan []conv.Event // each of one post
+	inbox  chan []conv.Event // each element is one post
 	donec  chan struct{}     // closed when the loop has ended
 	ending sync.Once         // closes donec
 }
@@ -95,16 +97,17 @@ func newRound() *round {
 	return &round{inbox: make(chan []conv.Event, inboxSize), donec: make(chan struct{})}
 }
 
-// Loop is a machine's loop as Perform and the observers see it. It is for the loop's
-// goroutine: during the call that it comes with, and not after.
+// Loop lets Perform and observers post events from the loop's goroutine. It must be used only
+// during the call that passes it.
 type Loop struct{ m *Machine }
 
-// Post has facts stepped right behind the current step, before those that wait in the
-// inbox; those of Perform before those of the observers. It never waits. An observer
-// that posts in answer to each step keeps the loop from everything else.
+// Post posts events that are stepped right after the current step, before those in the inbox.
+// Events of Perform come before those of observers. Post never waits. An observer that posts an
+// event after every step keeps the loop from everything else.
 func (l *Loop) Post(events ...conv.Event) { l.m.local = append(l.m.local, events...) }
 
-// NewMachine makes a machine in Idle. Run starts its loop.
+// NewMachine returns a machine in the phase Idle, or in that of o.Restore. [Machine.Run] runs
+// its loop. It returns an error if an option is invalid.
 func NewMachine(o MachineOptions) (*Machine, error) {
 	c, veil, err := newConversation(o.Conv, o.Restore)
 	if err != nil {
@@ -127,11 +130,10 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 	return m, nil
 }
 
-// steadyClock returns a clock that starts with the time of day. Its times have no
-// monotonic reading besides, which differs from the time of day by some nanoseconds: the
-// difference of two times is that of what is written of them, so that a trace replays. They
-// are in a time zone that has a name, so that a day is the same one in the replay: that of
-// the process now if location is nil.
+// steadyClock returns a clock that starts with the time of day and follows the monotonic clock.
+// Its times carry no monotonic reading, so that the difference of two times is exactly that of
+// their written forms and a trace replays. They are in location or, if that is nil, in the
+// time zone of the process; the zone has a name, so that a replay has the same days.
 func steadyClock(location *time.Location) func() time.Time {
 	began := time.Now()
 	if location == nil {
@@ -141,9 +143,8 @@ func steadyClock(location *time.Location) func() time.Time {
 	return func() time.Time { return day.Add(time.Since(began)) }
 }
 
-// resume goes on with a conversation that was restored: what it had with the
-// process before, the line and the sound, is lost and there again. It runs on the
-// loop's goroutine.
+// resume continues a restored conversation: it reports the connection of the earlier process
+// as lost and restored. It runs on the loop's goroutine.
 func (m *Machine) resume(now time.Time) error {
 	release, err := m.o.Owners.Acquire(m.o.Owner)
 	if err != nil {
@@ -163,15 +164,15 @@ func (m *Machine) resume(now time.Time) error {
 	return nil
 }
 
-// resumed are the facts that a restored conversation goes on with.
+// resumed returns the events with which a restored conversation continues.
 func resumed() []conv.Event {
 	return []conv.Event{conv.ConnectionLost{}, conv.ConnectionRestored{}}
 }
 
-// Post hands facts to the loop, in their order and without others between. It
-// waits while the inbox is full, and so do the methods that post a command: an observer,
-// which the loop waits for, posts with the [Loop] that it is given. It fails with
-// [ErrEnded] after the loop's end.
+// Post hands events to the loop, which steps them in order and without other posts in between.
+// It waits while the inbox is full, as do all methods that post. Observers and Perform must
+// post with [Loop.Post] instead, because the loop waits for them. Post returns [ErrEnded] after
+// the end of the loop.
 func (m *Machine) Post(events ...conv.Event) error {
 	r, events := m.round.Load(), slices.Clone(events)
 	select {
@@ -187,8 +188,8 @@ func (m *Machine) Post(events ...conv.Event) error {
 	}
 }
 
-// claim makes the caller's goroutine the loop, once until [Machine.Reset]. set runs
-// before anybody else can see that there is a loop; it may be nil.
+// claim makes the caller's goroutine the loop's. It returns an error if it was called before
+// since the last [Machine.Reset]. It calls set, if that is not nil, with m.begin held.
 func (m *Machine) claim(set func()) error {
 	m.begin.Lock()
 	defer m.begin.Unlock()
@@ -202,9 +203,9 @@ func (m *Machine) claim(set func()) error {
 	return nil
 }
 
-// Run is the loop. It returns nil when the conversation that was started has
-// ended, ctx's error when ctx ends first, or the recorder's error. It runs once, and
-// once more after each [Machine.Reset].
+// Run runs the loop on the caller's goroutine. It returns nil when the conversation has ended,
+// the error of ctx if ctx ends first, or the error of Record. It can be called once, and once
+// more after each [Machine.Reset].
 func (m *Machine) Run(ctx context.Context) error {
 	if err := m.claim(nil); err != nil {
 		return err
@@ -213,7 +214,7 @@ func (m *Machine) Run(ctx context.Context) error {
 	return m.run(ctx)
 }
 
-// run steps what comes in until the conversation is over.
+// run steps posts and deadlines until the conversation is over.
 func (m *Machine) run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -241,7 +242,7 @@ func (m *Machine) run(ctx context.Context) error {
 	}
 }
 
-// poll is the next post, if there is one.
+// poll returns the next post, if there is one.
 func (m *Machine) poll() (events []conv.Event, ok bool) {
 	select {
 	case events = <-m.round.Load().inbox:
@@ -251,7 +252,7 @@ func (m *Machine) poll() (events []conv.Event, ok bool) {
 	}
 }
 
-// take steps the facts of a post.
+// take steps the events of a post.
 func (m *Machine) take(events []conv.Event) error {
 	now := m.o.Now()
 	for _, ev := range events {
@@ -262,13 +263,13 @@ func (m *Machine) take(events []conv.Event) error {
 	return nil
 }
 
-// over reports whether a conversation was held and is done.
+// over reports whether the conversation has ended, or will not begin.
 func (m *Machine) over() bool {
 	return m.conv.Phase() == conv.Idle && (m.declined || m.held)
 }
 
-// end gives back what the machine holds. The order matters to a start that
-// comes at the same moment: see StartConversation. Called again it does nothing.
+// end ends the loop: it closes donec and then calls letGo. StartConversation depends on this
+// order. A second call does nothing.
 func (m *Machine) end() {
 	m.begin.Lock()
 	defer m.begin.Unlock()
@@ -277,10 +278,10 @@ func (m *Machine) end() {
 	m.letGo()
 }
 
-// Reset makes a machine ready for the next conversation when one has ended: Run may be
-// called again, and facts may be posted from now on. Observers stay, turn numbers go
-// on. It fails while the loop runs or before it has, after a Run that returned an
-// error, and for a [Session], which holds one call.
+// Reset prepares a machine whose conversation has ended for the next one: Run may be called
+// again, and events may be posted. Observers stay subscribed, and turn numbers continue. Reset
+// returns an error if the loop has not run or still runs, if Run returned an error, and for a
+// [Session], which holds one call.
 func (m *Machine) Reset() error {
 	m.begin.Lock()
 	defer m.begin.Unlock()
@@ -290,7 +291,7 @@ func (m *Machine) Reset() error {
 		return errors.New("reset: the machine's loop has not ended")
 	}
 	if m.once || !m.over() {
-		return errors.New("reset: the machine holds no other conversation")
+		return errors.New("reset: the machine cannot hold another conversation")
 	}
 	m.local, m.held, m.declined = nil, false, false
 	m.round.Store(newRound())
@@ -298,10 +299,10 @@ func (m *Machine) Reset() error {
 	return nil
 }
 
-// Done is closed when the loop has ended.
+// Done returns a channel that is closed when the loop has ended.
 func (m *Machine) Done() <-chan struct{} { return m.round.Load().donec }
 
-// step takes one fact and everything that its effects post locally. It runs on
+// step steps one event, and then all events that are posted with the loop meanwhile. It runs on
 // the loop's goroutine.
 func (m *Machine) step(now time.Time, ev conv.Event) error {
 	if err := m.stepOne(now, ev); err != nil {
@@ -336,10 +337,10 @@ func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	m.publish()
 	waiting := len(m.local)
 	m.tell(now, shown, before, since)
-	told := slices.Clone(m.local[waiting:]) // the observers' facts come behind what the effects find
+	told := slices.Clone(m.local[waiting:]) // events of observers come after those of Perform
 	m.local = m.local[:waiting]
 	if st := m.conv.State(); st.Phase == conv.Idle && !st.Starting() && (starting || len(m.conv.Last().Transitions) > 0) {
-		m.letGo() // the conversation is over, or its start was given up
+		m.letGo() // the conversation has ended, or its start was given up
 	}
 	if m.o.Perform != nil {
 		for _, e := range effects {
@@ -353,7 +354,7 @@ func (m *Machine) stepOne(now time.Time, ev conv.Event) error {
 	return nil
 }
 
-// letGo gives the owner's place back.
+// letGo ends the owner's active conversation in o.Owners.
 func (m *Machine) letGo() {
 	m.mu.Lock()
 	release := m.release
@@ -364,7 +365,8 @@ func (m *Machine) letGo() {
 	}
 }
 
-// inspect has f read the conversation between two steps. It fails after the loop's end.
+// inspect calls f between two steps, to read the conversation. It returns [ErrEnded] after the
+// end of the loop.
 func (m *Machine) inspect(f func(*conv.Conversation)) error {
 	select {
 	case <-m.round.Load().donec:

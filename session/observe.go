@@ -12,55 +12,58 @@ import (
 	"github.com/hocketvoice/hocket/conv/view"
 )
 
-// StateChanged is one change of phase, or of a view alone, as observers see it: seed
-// 000's state-changed event. It holds no words; ids are hashed (SEC-001).
+// StateChanged reports a change of the phase, or of a view alone, to observers: the
+// state-changed event of seed 000. It contains no words of the conversation, and ids are hashed
+// (SEC-001).
 type StateChanged struct {
-	// Transition is the change. Where a view alone has changed its From and To are the
-	// same phase, and its cause is the event's type.
+	// Transition is the change. If only a view has changed, From and To are the same phase,
+	// and Cause is the type of the event.
 	Transition conv.Transition
-	From, To   view.Views // what the seeds saw before and see after it
-	Label      string     // the state's name for people (INT-003)
-	// In is how long the phase before was, so far if a view alone has changed.
+	From, To   view.Views // the views before and after the change
+	Label      string     // the name of the state for people, in the conversation's language (INT-003)
+	// In is how long the phase before the change lasted or, if only a view has changed, how
+	// long the phase has lasted so far.
 	In time.Duration
-	// Conversation is the hash of the conversation's id.
+	// Conversation is the hash of the conversation's id, see [HashID].
 	Conversation string
-	// Turn is the turn that the change ended or belongs to.
+	// Turn is the turn that is open, or that the change has ended.
 	Turn TurnContext
-	// Loop takes facts of the observer's, during the call.
+	// Loop lets the observer post events during the call.
 	Loop *Loop
 }
 
-// TurnEvent is the beginning or the end of a turn: seed 000's turn events.
+// TurnEvent reports the beginning or the end of a turn to observers: the turn events of seed
+// 000.
 type TurnEvent struct {
 	conv.TurnEvent
-	Conversation string // the hash of its id
+	Conversation string // the hash of the conversation's id, see [HashID]
 	Context      TurnContext
-	Loop         *Loop // takes facts of the observer's, during the call
+	Loop         *Loop // lets the observer post events during the call
 }
 
-// Problem is a fault as observers see it (OnError). It names the class and what
-// a person can do, never a credential (SEC-003).
+// Problem reports a failure to observers ([Machine.OnError]). It says what has happened and what
+// the person can do, and never contains a credential (SEC-003).
 type Problem struct {
-	Phase   conv.Phase
-	Code    string // of the message catalogue
-	Message string
-	Level   conv.NotifyLevel
-	Loop    *Loop // takes facts of the observer's, during the call
+	Phase   conv.Phase       // the phase after the failure
+	Code    string           // the code of the message
+	Message string           // the message, in the conversation's language
+	Level   conv.NotifyLevel // the level of the message
+	Loop    *Loop            // lets the observer post events during the call
 }
 
-// Step is everything one step did, for observers that record or display, without the
-// secrets of the agent's (conv.Veil). It is valid during the call.
+// Step is everything that one step did, with secrets hidden ([conv.Veil]). Its pointers are
+// valid only during the call of the observer.
 type Step struct {
-	Now    time.Time
-	Event  conv.Event
-	Output *conv.Output
-	State  *conv.State
-	Loop   *Loop // takes facts of the observer's
+	Now    time.Time    // the time of the step
+	Event  conv.Event   // the event that was stepped
+	Output *conv.Output // what the step produced
+	State  *conv.State  // the state after the step
+	Loop   *Loop        // lets the observer post events
 }
 
-// observer is one subscription: one of the functions is set.
+// observer is one subscription. Exactly one of the functions is set.
 type observer struct {
-	gone atomic.Bool // it has unsubscribed
+	gone atomic.Bool // the subscription has ended
 
 	changed func(StateChanged)
 	turn    func(TurnEvent)
@@ -68,7 +71,7 @@ type observer struct {
 	step    func(Step)
 }
 
-// subscribe adds an observer and returns its end.
+// subscribe adds an observer and returns a function that removes it.
 func (m *Machine) subscribe(o *observer) (cancel func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +89,7 @@ func (m *Machine) subscribe(o *observer) (cancel func()) {
 	})
 }
 
-// tell calls the observers, on the loop's goroutine and without a lock held.
+// tell calls the observers after a step. It runs on the loop's goroutine and holds no lock.
 func (m *Machine) tell(now time.Time, shown conv.Shown, before view.Views, since time.Time) {
 	m.mu.Lock()
 	observers := m.observers
@@ -145,13 +148,13 @@ func (m *Machine) tellProblems(o *observer, effects []conv.Effect) {
 	}
 }
 
-// changes are the step's changes of phase, and behind them what has changed of the
-// views besides.
+// changes returns the changes of phase of a step, followed by a change of the views that no
+// transition shows, if there is one.
 func (m *Machine) changes(now time.Time, ev conv.Event, before view.Views, since time.Time) []StateChanged {
 	var changes []StateChanged
 	tell := func(t conv.Transition) {
 		if since.IsZero() {
-			since = t.At // nobody was in the first phase
+			since = t.At // the first phase has no beginning
 		}
 		changes = append(changes, StateChanged{
 			Transition: t, From: before, To: t.Views, In: t.At.Sub(since),
@@ -177,10 +180,10 @@ func (m *Machine) changes(now time.Time, ev conv.Event, before view.Views, since
 	return changes
 }
 
-// words are the catalogue's for a code, in the conversation's language.
+// words returns the text of the message with a code, in the conversation's language.
 func (m *Machine) words(code string) string { return m.catalog.Text(code) }
 
-// turnID is the hashed id of a turn of this conversation; empty for none.
+// turnID returns the hashed id of a turn of this conversation, or "" for the number 0.
 func (m *Machine) turnID(number int) string {
 	if number == 0 {
 		return ""
@@ -188,8 +191,9 @@ func (m *Machine) turnID(number int) string {
 	return HashID(m.o.ID + "/" + strconv.Itoa(number))
 }
 
-// HashID makes an id that can be correlated and not read (seed 000, SEC-001): the first
-// 16 hexadecimal digits of its SHA-256. It is empty for an empty id.
+// HashID returns a hash of an id, with which records can be correlated without the id itself
+// (seed 000, SEC-001): the first 16 hexadecimal digits of its SHA-256. It returns "" for an empty
+// id.
 func HashID(id string) string {
 	if id == "" {
 		return ""

@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// Owners keeps each owner (a window, a caller, a user) to one conversation at a
-// time: seed 000, CON-002. The zero value is ready; it is safe for concurrent
-// use.
+// Owners allows each owner (a window, a caller, a user) one conversation at a time (seed 000,
+// CON-002). The zero value is ready to use. It is safe for concurrent use and must not be
+// copied.
 type Owners struct {
 	mu     sync.Mutex
 	active map[string]bool
 }
 
-// ActiveError refuses a second conversation.
+// ActiveError is the error for a second conversation of an owner. Owner may be empty.
 type ActiveError struct{ Owner string }
 
-// Error says who has a conversation already.
+// Error implements error.
 func (e *ActiveError) Error() string {
 	if e.Owner == "" {
 		return "a conversation is already active"
 	}
-	return fmt.Sprintf("%s has an active conversation already", e.Owner)
+	return fmt.Sprintf("%s already has an active conversation", e.Owner)
 }
 
-// Acquire takes the owner's one place. It fails with an [*ActiveError] while
-// another conversation has it. release gives it back, once.
+// Acquire notes that a conversation of the owner is active, until release is called. It returns
+// an [*ActiveError] if one is active already. Further calls of release do nothing.
 func (o *Owners) Acquire(owner string) (release func(), err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

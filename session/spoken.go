@@ -11,35 +11,35 @@ import (
 type Spoken struct {
 	Turn    int
 	Role    conv.Role
-	Kind    conv.ReplyKind     // of an agent's turn
-	Outcome conv.TurnEventType // [conv.TurnCompleted], [conv.TurnInterrupted], ...
+	Kind    conv.ReplyKind     // why the agent spoke; empty for a turn of the user
+	Outcome conv.TurnEventType // how the turn ended: [conv.TurnCompleted], [conv.TurnInterrupted] or another
 
-	// Start and End are the moments between which it was said: for an agent's turn from
-	// its first sound on.
+	// Start and End are the times between which the turn was said. A turn of the agent starts
+	// with its first audio.
 	Start, End time.Time
 
-	// Text is what was said; of an agent's turn, what was heard of it. Unheard is the
-	// rest of a turn that was cut off, Heard for how long it was heard.
+	// Text is what the user said, or what was heard of the agent's turn. Unheard is the rest of
+	// an agent's turn that was cut off, and Heard how much of its audio was heard.
 	Text, Unheard string
 	Heard         time.Duration
-	Confidence    float64 // the recognizer's, of a user's turn
+	Confidence    float64 // of the recognizer, from 0 to 1, for a turn of the user
 
-	Loop *Loop // takes facts of the observer's, during the call
+	Loop *Loop // lets the observer post events during the call
 }
 
-// OnSpoken tells f of each turn that has ended and that had words. A turn that was cut
-// off is told with the next step, when it is known how much of it was heard.
+// OnSpoken calls f for each turn that has ended and had words. For a turn that was cut off it does
+// so after the next step, when it is known how much was heard. See [Machine.OnStateChanged].
 func (m *Machine) OnSpoken(f func(Spoken)) (cancel func()) {
 	t := &transcript{tell: f, speech: make(map[int]time.Time), voice: make(map[int]time.Time)}
 	return m.OnStep(t.step)
 }
 
-// transcript makes lines of steps. Of the loop's goroutine.
+// transcript makes the lines of a transcript from steps. Only the loop's goroutine uses it.
 type transcript struct {
 	tell   func(Spoken)
-	speech map[int]time.Time // when the open turns of the user began
-	voice  map[int]time.Time // when those of the agent first sounded
-	open   *Spoken           // the agent's turn that was cut off: its measure is still to come
+	speech map[int]time.Time // by turn of the user: when it began
+	voice  map[int]time.Time // by turn of the agent: when its audio began
+	open   *Spoken           // a turn of the agent that was cut off and is reported after the next step
 }
 
 func (t *transcript) step(step Step) {
@@ -61,7 +61,7 @@ func (t *transcript) step(step Step) {
 	}
 }
 
-// turn notes the beginning of a turn, and tells of its end.
+// turn notes the beginning of a turn, or reports the turn at its end.
 func (t *transcript) turn(e conv.TurnEvent, step Step) {
 	s := Spoken{Turn: e.Turn, Role: e.Role, Kind: e.Kind, Outcome: e.Type, Start: step.Now, End: step.Now, Confidence: e.Confidence, Loop: step.Loop}
 	switch {
@@ -74,7 +74,7 @@ func (t *transcript) turn(e conv.TurnEvent, step Step) {
 			s.Start = at
 		}
 		if e.Type != conv.TurnCompleted {
-			return // a sound without words
+			return // the turn had no words
 		}
 		if s.Text, _ = said(step.State, e.Turn, e.Role); s.Text != "" {
 			t.tell(s)
@@ -91,7 +91,7 @@ func (t *transcript) turn(e conv.TurnEvent, step Step) {
 	}
 }
 
-// heard fills in what of an agent's turn reached the ear, and tells of it.
+// heard sets what was heard of an agent's turn and reports the turn, if it had words.
 func (t *transcript) heard(s *Spoken, st *conv.State) {
 	text, full := said(st, s.Turn, conv.RoleAgent)
 	s.Text = text
@@ -103,7 +103,8 @@ func (t *transcript) heard(s *Spoken, st *conv.State) {
 	}
 }
 
-// said are the words of a turn as the history has them, and all that was to be said.
+// said returns the words of a turn in the history: text is what was said or heard, full all that
+// the agent was to say.
 func said(st *conv.State, number int, role conv.Role) (text, full string) {
 	var texts []string
 	for i := range st.History {

@@ -6,35 +6,34 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// TurnContext is what is known of a turn: seed 000's TurnContext, without the words
-// (SEC-001). Ids are hashes.
+// TurnContext describes a turn to observers: TurnContext of seed 000, without the words of the
+// turn (SEC-001). Ids are hashes, see [HashID]; an id is empty if there is no such turn.
 type TurnContext struct {
 	TurnID string
-	// UserUtteranceID is the user's turn, or the one that the agent's turn answers, and
-	// the id of its transcript; AssistantResponseID the agent's turn. Empty: there is
-	// none.
+	// UserUtteranceID is the id of the user's turn, or of the user's turn that the agent's turn
+	// answers, and of its transcript. AssistantResponseID is the id of the agent's turn.
 	UserUtteranceID, AssistantResponseID string
 	StartedAt                            time.Time
-	Confidence                           float64 // of the user's words, from 0 to 1; zero: not known
-	Interruptions                        int     // of the agent, in the conversation so far
-	Retries                              int     // of the model's request
-	Recoveries                           int     // from faults, since the last completed answer
+	Confidence                           float64 // of the user's words, from 0 to 1; zero if it is not known
+	Interruptions                        int     // how often the agent was interrupted in the conversation
+	Retries                              int     // how often the current model request was tried again
+	Recoveries                           int     // recoveries from faults since the last completed reply
 }
 
-// turnNotes keep what a [TurnContext] is made of. They are of the loop's goroutine.
+// turnNotes keeps the facts for a [TurnContext]. Only the loop's goroutine uses it.
 type turnNotes struct {
-	user, agent   turnNote // the last of each
+	user, agent   turnNote // the last turn of each
 	interruptions int
 }
 
 type turnNote struct {
 	number     int
-	answers    int // the agent's: the user's turn
+	answers    int // for a turn of the agent: the user's turn that it answers
 	started    time.Time
-	confidence float64 // the user's
+	confidence float64 // for a turn of the user
 }
 
-// note takes what a step says of turns.
+// note takes the turn events of a step.
 func (n *turnNotes) note(turns []conv.TurnEvent) {
 	for i := range turns {
 		t := &turns[i]
@@ -54,8 +53,7 @@ func (n *turnNotes) note(turns []conv.TurnEvent) {
 	}
 }
 
-// context is what is known of a turn; of one that is none, how often the agent was
-// interrupted and things were tried again.
+// context returns the description of a turn. For the number 0 it contains only the counts.
 func (m *Machine) context(number int) TurnContext {
 	st, n := m.conv.State(), &m.turns
 	c := TurnContext{
