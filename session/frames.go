@@ -6,12 +6,12 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// queuedFrames bounds the frames that wait for the uplink: half a second. A
-// recognizer that cannot keep up loses the oldest.
+// queuedFrames is the maximum number of frames that wait for the uplink: half a second. If the
+// uplink cannot keep up, the oldest are dropped.
 const queuedFrames = 25
 
-// frameQueue hands frames from the leg's reader to the uplink. Nothing
-// allocates: the slots are fixed, samples are copied in and out.
+// frameQueue hands frames from the reader of the leg to the uplink. push and pop copy the
+// samples and do not allocate.
 type frameQueue struct {
 	ready chan struct{} // holds a token when a frame may be there
 
@@ -30,8 +30,8 @@ func newFrameQueue(rate int) *frameQueue {
 	return q
 }
 
-// push copies a frame in; when the queue is full the oldest goes and is
-// counted.
+// push copies a frame to the queue. If the queue is full, it drops the oldest frame and counts
+// it.
 func (q *frameQueue) push(f audio.Frame) {
 	q.mu.Lock()
 	if q.n == queuedFrames {
@@ -49,7 +49,8 @@ func (q *frameQueue) push(f audio.Frame) {
 	}
 }
 
-// pop copies the oldest frame out.
+// pop removes the oldest frame, copies it to pcm and returns its number of samples. ok is false
+// if the queue is empty.
 func (q *frameQueue) pop(pcm []int16) (n int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

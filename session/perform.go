@@ -7,12 +7,12 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// perform carries out one effect, on the loop's goroutine. It starts work and
-// never waits for it.
+// perform carries out one effect, on the loop's goroutine. It starts work and does not wait for
+// it.
 func (s *Session) perform(_ *Loop, e conv.Effect) {
 	switch e := e.(type) {
 	case conv.OpenSession:
-		// The services of a call are opened with it.
+		// The call has opened its services already.
 		s.loop.Post(conv.SessionReady{ID: s.o.ID})
 	case conv.PrimeAudio:
 		s.loop.Post(conv.AudioReady{})
@@ -46,13 +46,13 @@ func (s *Session) perform(_ *Loop, e conv.Effect) {
 	case conv.Reject:
 		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(conv.LevelWarning), Code: e.Code, Text: s.words(e.Code)})
 	case conv.SaveContext:
-		// The context is in this process: a new session needs nothing of it. Where none is
-		// to be had, the old one expires.
+		// The context is in the memory of this process, so there is nothing to store. If the
+		// renewal fails, the old session expires.
 		if e.Reason == "session.expiring" {
 			s.medium.renew(renewal{done: conv.SessionRenewed{ID: s.o.ID}})
 		}
 	case conv.RestoreContext, conv.CloseConnection:
-		// The context is in this process, and so is the leg.
+		// The context and the leg are still in this process.
 	case conv.Reconnect:
 		s.reconnect()
 	case conv.Release:
@@ -64,9 +64,9 @@ func (s *Session) perform(_ *Loop, e conv.Effect) {
 	}
 }
 
-// reconnect answers an attempt to get the line back. A leg that was lost comes
-// back by itself or not at all, and who owns it tells: until then each attempt
-// fails.
+// reconnect answers an attempt to reconnect. A lost leg comes back by itself or not at all, and
+// its watcher reports that, so each attempt before fails. If only the session was lost, it
+// renews the services.
 func (s *Session) reconnect() {
 	switch {
 	case s.legLost:

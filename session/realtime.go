@@ -12,17 +12,17 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Run holds the call in real time. It returns nil when the conversation has
-// ended, and the cause when it could not go on. Nothing of it runs any more
-// when it returns: it waits for the leg's Read and Write and the synthesizer's
-// Speak, which end with their context.
+// Run holds the call in real time. It returns nil when the conversation has ended, and an error
+// if the call could not begin or continue, or if ctx ends. When Run returns, none of its
+// goroutines runs any more: it waits for Read and Write of the leg and Speak of the
+// synthesizer, which must return when their context ends. A session can be run once.
 func (s *Session) Run(ctx context.Context) (err error) {
 	if err := s.claim(nil); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	defer s.end()
-	post := func(events ...conv.Event) { _ = s.Post(events...) } // ErrEnded: nobody listens any more
+	post := func(events ...conv.Event) { _ = s.Post(events...) } // after ErrEnded the events are not needed
 	if err := s.open(ctx, s.now(), post); err != nil {
 		return err
 	}
@@ -34,10 +34,10 @@ func (s *Session) Run(ctx context.Context) (err error) {
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	var workers sync.WaitGroup
-	// All of this also where an observer panics, and somebody recovers.
+	// These calls are deferred so that they also run if an observer panics.
 	defer workers.Wait()
 	defer cancel(nil)
-	defer s.end() // who posts must not wait for a loop that is gone
+	defer s.end() // before the workers end, because Post must not wait for a loop that has ended
 	s.spawn = s.spawner(ctx, &workers)
 	fail := func(err error) {
 		if err != nil && ctx.Err() == nil {
@@ -61,8 +61,8 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// readTo takes the person's frames from the leg and gives them on. It ends when
-// the person has gone, which the conversation is told, or when ctx ends.
+// readTo reads the person's frames from the leg and passes each to give. It returns nil when the
+// person has left, after it has told the conversation, or when ctx ends.
 func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.Frame)) error {
 	for {
 		f, err := s.o.Leg.Read(ctx)
@@ -74,12 +74,12 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 			give(ctx, f)
 			select {
 			case <-ctx.Done():
-				return nil // the frame may still be heard: the next Read would change it
+				return nil // give may still use the frame, which the next Read would change
 			default:
 				continue
 			}
 		case errors.Is(err, io.EOF):
-			_ = s.Post(conv.UserStop{Reason: left(err)}) // ErrEnded: it is over anyway
+			_ = s.Post(conv.UserStop{Reason: left(err)}) // after ErrEnded the conversation is over anyway
 		case ctx.Err() == nil:
 			return fmt.Errorf("read from the leg: %w", err)
 		}
@@ -87,7 +87,7 @@ func (s *Session) readTo(ctx context.Context, give func(context.Context, audio.F
 	}
 }
 
-// left is the reason of the end of a leg.
+// left returns the reason of the [conv.UserStop] for the error with which a leg has ended.
 func left(err error) string {
 	if errors.Is(err, port.ErrNeverConnected) {
 		return NeverConnected
@@ -95,11 +95,11 @@ func left(err error) string {
 	return "hung_up"
 }
 
-// NeverConnected is the reason of a [conv.UserStop] for a person whose connection was
-// never made.
+// NeverConnected is the Reason of the [conv.UserStop] for a person who never connected.
 const NeverConnected = "never_connected"
 
-// fits reports a frame of the leg's that cannot be heard as it is.
+// fits returns an error for a frame of the leg that is too long or has another rate than the
+// leg.
 func (s *Session) fits(f audio.Frame) error {
 	rate := s.o.Leg.Rate()
 	if most := audio.FrameSamples(rate); len(f.PCM) > most || f.Rate != 0 && f.Rate != rate {
@@ -108,14 +108,14 @@ func (s *Session) fits(f audio.Frame) error {
 	return nil
 }
 
-// watch tells the conversation what becomes of the line. It ends with the leg or
-// with ctx.
+// watch reports changes of the connection to the conversation. It returns when the leg or ctx
+// ends.
 func (s *Session) watch(ctx context.Context, w port.Watcher) {
 	line := port.LineUp
 	for {
 		next, err := w.Watch(ctx, line)
 		if err != nil {
-			return // Read tells that the leg has ended
+			return // readTo reports that the leg has ended
 		}
 		line = next
 		switch line {

@@ -15,23 +15,22 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// recorder writes the trace. Steps come from the loop's goroutine, features
-// from the uplink's.
+// recorder writes the trace. The loop's goroutine calls step, that of the uplink features.
 type recorder struct {
 	mu    sync.Mutex
-	live  bool // what is written is handed on at once
-	quiet bool // frames are recorded without the words: there may be a secret in them
+	live  bool // each step is flushed at once
+	quiet bool // features are recorded without words, which may contain a secret
 	buf   *bufio.Writer
 	trace *journal.Writer
 	err   error
 }
 
-// newRecorder begins a trace. Its header is written at once: a place that takes
-// nothing is known before the call, not after it.
+// newRecorder begins a trace. It writes the header at once, so that an error of w is known
+// before the call begins.
 func newRecorder(w io.Writer, h journal.Header, live bool) (*recorder, error) {
 	size := 64 << 10
 	if live {
-		size = 4 << 10 // each step is handed on at once
+		size = 4 << 10 // room for one step
 	}
 	r := &recorder{live: live, buf: bufio.NewWriterSize(w, size)}
 	trace, err := journal.NewWriter(r.buf, h)
@@ -63,7 +62,7 @@ func (r *recorder) step(now time.Time, s conv.Shown) error {
 	return nil
 }
 
-// featureLine is a frame as `hocket turn` reads it, and the decision made then.
+// featureLine is a frame in the form that `hocket turn` reads, with the decision about it.
 type featureLine struct {
 	Timestamp  float64  `json:"timestamp_ms"`
 	Energy     *float64 `json:"frame_energy"`
@@ -96,6 +95,7 @@ func (r *recorder) features(f media.Features) {
 	}
 }
 
+// known returns a pointer to v, or nil if v is not a number.
 func known(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil

@@ -19,124 +19,127 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Options are the parts of a [Session].
+// Options are the parts of a [Session]. Only Leg is required.
 type Options struct {
-	ID   string // of the conversation
+	ID   string // the id of the conversation
 	Conv conv.Options
-	// AgentFiles are the files that Conv.Agent was made of: a trace carries them.
+	// AgentFiles are the files from which Conv.Agent was made. A trace contains them.
 	AgentFiles []agent.File
 
 	Leg         port.Leg
-	Recognizer  port.Recognizer  // nil: nothing that is spoken is understood
-	Synthesizer port.Synthesizer // nil: the agent has no voice; each attempt is a fault
-	Detector    port.Detector    // nil: speech is found by energy alone
-	Voice       string           // of the synthesizer; its default if empty
+	Recognizer  port.Recognizer  // if nil, speech is not transcribed
+	Synthesizer port.Synthesizer // if nil, each attempt of the agent to speak is a fault
+	Detector    port.Detector    // if nil, voices are detected by their energy
+	Voice       string           // the voice of the synthesizer; its default if empty
 
-	// Text: the person reads, and types ([Machine.SendText]); what the agent says counts
-	// as read when it is said. Nothing sounds: the speech services are not used, nor the
-	// leg's Write and Clear. Between two facts and deadlines such a conversation does
-	// nothing. Package leg/text has a leg for it, and the machine's options that fit.
+	// Text says that the person reads, and types ([Machine.SendText]). What the agent says
+	// counts as read at once. The session uses no speech service, no Write and no Clear of the
+	// leg, and does nothing between events and deadlines. Package leg/text has a leg for it,
+	// and options for the machine.
 	Text bool
 
-	// Model answers what the flows do not, Tools run what it and the flows call;
-	// nil: there is none, and a request or a call fails.
+	// Model answers what the flows do not cover. If it is nil, each request to it fails.
 	Model port.Model
+	// Tools runs the calls of the flows and, without ModelTools, those of the model. If it is
+	// nil, the calls fail.
 	Tools port.Tool
-	// ModelTools are those that the model may call, if not all of Tools.
+	// ModelTools, if not nil, runs the calls of the model.
 	ModelTools port.Tool
-	// Instructions are what the model is told before the history.
+	// Instructions are given to the model before the history.
 	Instructions string
 
 	Turn      turn.Options
 	Onset     turn.OnsetOptions
 	Stability turn.StabilityOptions
-	// EchoCoupling is how much of the agent's own level comes back on the leg's
-	// path, 0 to 1; 0 where the far end cancels echo.
+	// EchoCoupling is the share of the agent's own level that comes back through the leg, from
+	// 0 to 1. It is 0 if the far end cancels echo.
 	EchoCoupling float64
 
-	// Heard, if set, sees each fact of the uplink's in the moment of the frame that
-	// shows it, before it is posted. It must not block.
+	// Heard, if not nil, is called with each event of the uplink, at the frame that causes it
+	// and before the event is posted. It must not block.
 	Heard func(conv.Event)
 
-	// Trace, if set, takes the trace; TraceFeatures adds what the turn controller
-	// sees on every frame. With TraceLive each step is written at once, on the
-	// loop's goroutine, and Trace must not block.
+	// Trace, if not nil, gets the trace. TraceFeatures adds the input and the decision of the
+	// turn controller for every frame. TraceLive writes each step at once, on the loop's
+	// goroutine; Trace must then not block.
 	Trace         io.Writer
 	TraceFeatures bool
 	TraceLive     bool
 
-	// Late, if set, is told how late each frame of the agent's sound is written, in
-	// real time. It runs on the pacer's goroutine and must not block.
+	// Late, if not nil, is called with the delay of each frame of the agent's audio, in real
+	// time. It runs on the pacer's goroutine and must not block.
 	Late func(by time.Duration)
 	// Hearing, if set, is told how long each 20 ms of the person's sound took to be heard, in
 	// real time. It runs on the uplink's goroutine and must not block.
 	Hearing func(took time.Duration)
 
-	// Retried, if set, is told of each attempt within a call of a tool that is followed by
-	// another: see [port.NoteRetry]. It is called by the calls' goroutines.
+	// Retried, if not nil, is called when a tool tries again within a call, see
+	// [port.NoteRetry]. It runs on the goroutines of the calls.
 	Retried func(port.Retry)
 
 	// Delegation says where delegated work runs that outlives the session.
 	Delegation Delegation
 
-	// Checkpoints say where the state is kept while the call goes on.
+	// Checkpoints say where the state is stored during the call.
 	Checkpoints Checkpoints
-	// Restore, if set, is a snapshot (conv.Conversation.Snapshot, of a
-	// [journal.Checkpoint]): the call goes on where it was taken. A tool that ran
-	// then runs again under its key if that does no harm; else its call has failed,
-	// and nobody knows whether it was done.
+	// Restore, if not nil, is a snapshot ([conv.Conversation.Snapshot], also in a
+	// [journal.Checkpoint]) from which the call continues. A tool that ran at that time runs
+	// again with the same idempotency key. If that could do harm, its call fails, because it
+	// is not known whether the tool has done its work.
 	Restore []byte
-	// Location is the time zone of the conversation: what "tomorrow" is. One that goes on is
-	// given that of its checkpoint. If nil it is the offset that the clock has at the start.
+	// Location is the time zone of the conversation, which defines its days ("tomorrow"). A
+	// restored conversation gets that of its checkpoint. If it is nil, the time zone of the
+	// clock at the start is used.
 	Location *time.Location
-	// Keys go before the idempotency keys of calls; ID if empty. Two conversations
-	// never share them, and one that is restored keeps its own.
+	// Keys is the prefix of the idempotency keys of calls; the default is ID. No two
+	// conversations may share it, and a restored conversation must have the same one as
+	// before.
 	Keys string
 
-	// Idle leaves it to others to begin the conversation while [Session.Run] runs, with a
-	// [conv.UserStart]; a [conv.UserStop] before that ends the session. One that is
-	// restored has begun.
+	// Idle says that [Session.Run] does not start the conversation: a [conv.UserStart] does,
+	// while Run runs. A [conv.UserStop] before that ends the session. It does not apply to a
+	// restored conversation.
 	Idle bool
 
-	// Owner and Owners: see [MachineOptions].
+	// Owner and Owners are those of [MachineOptions].
 	Owner  string
 	Owners *Owners
 }
 
-// Session is one call: a leg, speech services and a mind around a [Machine],
-// whose methods are there from the start: who wants to observe the call
-// subscribes before it runs.
+// Session is one call: a [Machine] with a leg, speech services, a model and tools. The methods
+// of the Machine may be used as soon as [New] has returned, so that observers can subscribe
+// before the call runs.
 type Session struct {
 	*Machine
 
 	o        Options
-	clock    func() time.Time // of real time
+	clock    func() time.Time // real time
 	medium   medium
-	sound    *sound // the medium of a call; nil: the conversation is by text
+	sound    *sound // the medium of a spoken conversation; nil in a conversation by text
 	mind     *mind
 	tools    *tools
 	toolbox  toolbox
 	keeper   *keeper // nil: no checkpoints
 	recorder *recorder
 
-	// spawn runs a job of the loop's in a goroutine of its own, which Run waits for
-	// at its end, with a context that ends then at the latest; what it returns ends
-	// the job before.
+	// spawn runs a job of the loop in a goroutine of its own. The context of the job ends when
+	// stop is called, and at the latest when Run ends, which waits for the job.
 	spawn func(job func(context.Context)) (stop func())
 
-	// Of the loop's goroutine.
-	legLost bool // it was told, and not that it is back
+	// Only the loop's goroutine uses this field.
+	legLost bool // the leg was reported as lost and not as restored
 
 	mu     sync.Mutex   // guards all below
-	posted []conv.Event // virtual time: facts of other goroutines
+	posted []conv.Event // in virtual time: the events that other goroutines have posted
 
-	// Virtual time; set before the loop runs.
-	work       *work     // who is busy; nil in real time
-	virtualNow time.Time // of the loop's goroutine
-	location   *time.Location
+	// These fields are for virtual time. They are set before the loop runs.
+	work       *work          // counts the busy goroutines; nil in real time
+	virtualNow time.Time      // only the loop's goroutine uses it
+	location   *time.Location // the time zone of virtualNow
 }
 
-// New wires a session. Run or RunVirtual holds the call, once.
+// New returns a session. [Session.Run] or [Session.RunVirtual] then holds the call, once. It
+// returns an error if an option is invalid.
 func New(o Options) (*Session, error) {
 	if o.Leg == nil {
 		return nil, errors.New("session: no leg")
@@ -151,7 +154,7 @@ func New(o Options) (*Session, error) {
 		o.Conv.Endpoint = o.Turn.Policy
 	}
 	if o.Conv.Privacy == conv.PrivacyNone {
-		o.Delegation = Delegation{} // arguments, progress and results would be written
+		o.Delegation = Delegation{} // tasks would store arguments, progress and results
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
 	o.Conv.SessionRenews = true
@@ -169,8 +172,7 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// checkRates holds the rates of the leg and of the speech services against those that
-// sound can have.
+// checkRates returns an error if the sample rate of the leg or of a speech service is invalid.
 func (o *Options) checkRates() error {
 	rates := map[string]int{"Leg": o.Leg.Rate()}
 	if o.Synthesizer != nil {
@@ -187,7 +189,7 @@ func (o *Options) checkRates() error {
 	return nil
 }
 
-// now is the clock of the call.
+// now returns the time of the call, which may be virtual.
 func (s *Session) now() time.Time {
 	if s.work != nil {
 		return s.virtualNow
@@ -195,7 +197,8 @@ func (s *Session) now() time.Time {
 	return s.clock()
 }
 
-// begin starts virtual time, and with it the time zone if none is set.
+// begin starts virtual time at start. It sets the time zone to that of start if the options have
+// none.
 func (s *Session) begin(start time.Time) {
 	s.work, s.location = newWork(), s.o.Location
 	if s.location == nil {
@@ -204,11 +207,11 @@ func (s *Session) begin(start time.Time) {
 	s.set(start)
 }
 
-// set moves virtual time.
+// set sets virtual time.
 func (s *Session) set(now time.Time) { s.virtualNow = now.In(s.location) }
 
-// open makes the parts that live as long as the call. What it made before it
-// failed, close ends.
+// open makes the parts of the session that last as long as the call. If it fails, close closes
+// those that it has made.
 func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.Event)) error {
 	o := &s.o
 	if o.Checkpoints.Claim != nil {
@@ -231,7 +234,7 @@ func (s *Session) open(ctx context.Context, start time.Time, post func(...conv.E
 	return nil
 }
 
-// openMedium makes what carries the words. What it made before it failed, close ends.
+// openMedium makes the medium of the conversation. If it fails, close closes what it has made.
 func (s *Session) openMedium(ctx context.Context, post func(...conv.Event)) error {
 	if s.o.Text {
 		s.medium = &written{s: s}
@@ -243,7 +246,7 @@ func (s *Session) openMedium(ctx context.Context, post func(...conv.Event)) erro
 	return err
 }
 
-// openTrace begins the trace, for who asked for it and for the journal.
+// openTrace begins the trace, if the options ask for it or there is a journal.
 func (s *Session) openTrace(start time.Time) error {
 	w, live := s.o.Trace, s.o.TraceLive
 	if s.keeper != nil && s.keeper.log != nil {
@@ -273,30 +276,28 @@ func (s *Session) openTrace(start time.Time) error {
 	return nil
 }
 
-// Kept waits until the conversation is kept for the first time, so that it can go on
-// in another process, and reports whether it is: not when ctx ends before, or when the
-// store could not keep it. Where nothing is kept it is true at once. It is for a call that
-// has begun, from any goroutine.
+// Kept waits until the state of the conversation is stored for the first time, so that another
+// process could continue it. It returns false if the store fails, or if ctx ends before. Without
+// a store it returns true at once. It may be called from any goroutine after the call has begun.
 func (s *Session) Kept(ctx context.Context) bool { return s.keeper.begun(ctx) }
 
-// Saved waits until the last state of the conversation is kept, and reports false when ctx
-// ends before. Where nothing is kept it is true at once. It is for a call that has begun,
-// from any goroutine.
+// Saved waits until the last state of the conversation is stored. It returns false if ctx ends
+// before. Without a store it returns true at once. It may be called from any goroutine after the
+// call has begun.
 func (s *Session) Saved(ctx context.Context) bool { return s.keeper.saved(ctx, s.keeper.position()) }
 
-// WhenKept has f tell the person what follows from the last step: when the state behind it
-// is kept, so that nothing is told that a process which dies would forget, or when the
-// store could not keep it. f runs now or later, in the order of the
-// calls, on any goroutine; it must not wait, nor call the session. It does not run where
-// another process holds the conversation by then. WhenKept may be called from any
-// goroutine.
+// WhenKept calls f when the state after the last step is stored, or when the store fails. f tells
+// the person what follows from the step, so that the person is not told what a process that dies
+// would forget. It runs during WhenKept or later, on any goroutine, in the order of the calls of
+// WhenKept. It must not block or call the session. It does not run if another process has taken
+// over the conversation by then. WhenKept may be called from any goroutine.
 func (s *Session) WhenKept(f func()) { s.keeper.whenKept(f) }
 
-// Configure changes, while the call runs, what ends the user's turn and what
-// speech is. The machine's part of the rules is a fact, [conv.SessionConfigured],
-// which is not posted here. It is for a call that has begun (an observer has seen a
-// step), from any goroutine, and does not wait. In a conversation by text it does
-// nothing.
+// Configure changes the options that detect speech and the end of the user's turn while the call
+// runs. It does not change the machine's own rules, for which the caller posts a
+// [conv.SessionConfigured]. It may be called from any goroutine after the call has begun (an
+// observer has seen a step), and does not wait. In a conversation by text it does nothing. It
+// returns an error if an option is invalid.
 func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
 	switch {
 	case s.o.Text:
@@ -310,16 +311,16 @@ func (s *Session) Configure(t turn.Options, o turn.OnsetOptions) error {
 	return nil
 }
 
-// DiscardInput drops what was heard of the user's turn so far; a turn that has
-// begun is given up by [conv.UserCancel], which is not posted here. It is for a
-// call that has begun, from any goroutine.
+// DiscardInput drops the audio of the user's turn so far. To give up a turn that has begun, the
+// caller also posts a [conv.UserCancel]. It may be called from any goroutine after the call has
+// begun.
 func (s *Session) DiscardInput() {
 	if s.sound != nil {
 		s.sound.up.Discard()
 	}
 }
 
-// spawner starts jobs among the workers of a call.
+// spawner returns a function for s.spawn that runs jobs among the workers of a call.
 func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(func(context.Context)) func() {
 	return func(job func(context.Context)) func() {
 		ctx, stop := context.WithCancel(ctx)
@@ -333,7 +334,7 @@ func (s *Session) spawner(ctx context.Context, workers *sync.WaitGroup) func(fun
 	}
 }
 
-// close ends what open made. It is called when nothing runs any more.
+// close closes what open has made. It is called when no goroutine of the call runs any more.
 func (s *Session) close() error {
 	var errs []error
 	if s.medium != nil {
@@ -345,9 +346,9 @@ func (s *Session) close() error {
 	return errors.Join(errs...)
 }
 
-// record is the machine's recorder. It follows the line on the way: the machine
-// takes a pause that nobody ended for a lost connection too, and then the leg is
-// there all the same.
+// record records a step and hands the state to the keeper. It also notes whether the leg is
+// lost. The state of the machine does not say that: it treats a pause that does not end as a
+// lost connection, although the leg is still there.
 func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) error {
 	switch shown.Event.(type) {
 	case conv.ConnectionLost:
@@ -355,7 +356,7 @@ func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) 
 	case conv.ConnectionRestored:
 		s.legLost = false
 	case conv.UserStop:
-		s.declined = s.declined || s.o.Idle && c.Phase() == conv.Idle // it will not begin
+		s.declined = s.declined || s.o.Idle && c.Phase() == conv.Idle // the conversation will not begin
 	default:
 	}
 	if s.recorder != nil {
@@ -367,22 +368,20 @@ func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) 
 		if !s.o.Checkpoints.Sealed {
 			c = shown.Conversation
 		}
-		s.keeper.note(now, c) // behind the step: the journal is never shorter than the checkpoint
+		s.keeper.note(now, c) // after the recorder, so that the journal is never shorter than the checkpoint
 	}
 	return nil
 }
 
-// heed follows what a step changed beside its effects: whether the agent is
-// heard, and what the person is shown. In virtual time it then waits for the
-// work that the step has started.
+// heed follows a step after its effects: it tells the medium whether the agent is heard, and the
+// leg what to show. In virtual time it then waits for the work that the step has started.
 func (s *Session) heed() {
 	if s.work != nil {
 		defer s.work.settle()
 	}
 	s.medium.heed(s.conv.State())
 	out := s.conv.Last()
-	// A phase that was left in the same step lasted for no time: nobody is told that
-	// the agent waits when it has begun to speak.
+	// Only the last phase of the step is shown, because the others lasted for no time.
 	if n := len(out.Transitions); n > 0 {
 		t := &out.Transitions[n-1]
 		s.o.Leg.Notify(port.Notice{

@@ -13,24 +13,24 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// sound is the audio path of a call: what carries the words both ways. Its methods
-// are called by the loop unless they say otherwise.
+// sound is the medium of a spoken conversation: the audio path of the call. The loop calls its
+// methods, unless their comments say otherwise.
 type sound struct {
 	s       *Session
-	rate    int // of the leg
+	rate    int // the sample rate of the leg
 	up      *media.Uplink
 	down    *media.Downlink
 	voice   *voice
-	frames  *frameQueue   // nil in virtual time
-	reopen  chan struct{} // holds a token when a recognizer that failed is to be replaced, or closed
-	renewal chan renewal  // holds those that are to be done
+	frames  *frameQueue   // nil in virtual time, and for a leg whose frames are its clock
+	reopen  chan struct{} // holds a token when a recognizer that has failed must be replaced or closed
+	renewal chan renewal  // the renewals that wait to be done
 
-	// Of the loop's goroutine.
+	// Only the loop's goroutine uses these fields.
 	audible bool // what the uplink was told last
-	stopped bool // capture and playout stand still
+	stopped bool // capture and playout are stopped
 }
 
-// openSound makes the audio path. What it made before it failed, close ends.
+// openSound makes the audio path. If it fails, close closes what it has made.
 func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *sound, err error) {
 	o, c := &s.o, s.conv.Options()
 	a = &sound{s: s, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
@@ -66,7 +66,7 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 	return a, err
 }
 
-// close ends what openSound made. It is called when nothing runs any more.
+// close closes what openSound has made. It is called when no goroutine of the call runs any more.
 func (a *sound) close() error {
 	if a.up == nil {
 		return nil
@@ -74,7 +74,7 @@ func (a *sound) close() error {
 	return a.up.Close()
 }
 
-// run starts the workers of real time. What fails ends the call.
+// run starts the workers in real time. They pass an error that ends the call to fail.
 func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(error)) {
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
@@ -90,14 +90,14 @@ func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(erro
 	workers.Go(func() { fail(a.pace(ctx)) })
 }
 
-// runVirtual starts the workers of virtual time, in which the frames are taken and
-// written by the loop.
+// runVirtual starts the workers in virtual time, in which the loop itself reads and writes the
+// frames.
 func (a *sound) runVirtual(ctx context.Context, workers *sync.WaitGroup) {
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
 }
 
-// perform carries out an effect on what is heard and said.
+// perform carries out an effect that concerns the audio, and ignores others.
 func (a *sound) perform(e conv.Effect) {
 	switch e := e.(type) {
 	case conv.Listen:
@@ -127,12 +127,11 @@ func (a *sound) perform(e conv.Effect) {
 	case conv.Release:
 		a.voice.cancelAll()
 	default:
-		// The others do not concern sound.
+		// Other effects do not concern the audio.
 	}
 }
 
-// heed tells the uplink whether the agent is heard. While the user has the floor the
-// agent's audio is held, whatever is still on its way to the ear.
+// heed tells the uplink whether the agent's audio is playing, if that has changed.
 func (a *sound) heed(st *conv.State) {
 	if audible := st.Audible(); audible != a.audible {
 		a.audible = audible
@@ -140,22 +139,21 @@ func (a *sound) heed(st *conv.State) {
 	}
 }
 
-// listen opens the microphone for the user's turn. A pause that nobody has ended
-// (a suspension that was given up) ends here, and a recognizer that has failed
-// is replaced.
+// listen opens the microphone for the user's turn. It ends a pause, which is left over from a
+// suspension that was given up, and replaces a recognizer that has failed.
 func (a *sound) listen() {
 	a.still(false)
 	if a.up.Failed() {
 		a.restoreSoon()
 	}
 	if a.s.conv.State().User.Turn != 0 {
-		a.up.Continue() // the user was first: the words are of this turn
+		a.up.Continue() // the user's turn is open already, and its words so far belong to it
 		return
 	}
 	a.up.Listen()
 }
 
-// still stops and starts capture and playout.
+// still stops capture and playout if on is set, and else starts them again.
 func (a *sound) still(on bool) {
 	if a.stopped == on {
 		return
@@ -165,16 +163,16 @@ func (a *sound) still(on bool) {
 	a.down.Freeze(on)
 }
 
-// flush drops the turn's audio here and at the carrier, or that of its parts up
-// to one, and reports what was heard of it.
+// flush drops the audio of a turn, also at the carrier, and posts how much of it was heard. If
+// part is not zero, it drops only the audio of the parts up to it.
 func (a *sound) flush(turn, part int) {
 	heard, text := a.down.Flush(turn, part)
 	a.voice.cut(turn, part)
 	a.s.loop.Post(conv.PlayoutFlushed{Turn: turn, Part: part, Heard: heard, Text: text})
 }
 
-// clearLeg has the carrier drop what it has, if that was asked for. It is called by
-// who writes the frames.
+// clearLeg makes the carrier drop the audio that it has buffered, if a flush has asked for that.
+// The goroutine that writes the frames calls it.
 func (a *sound) clearLeg(ctx context.Context) error {
 	if !a.down.TakeClear() {
 		return nil
@@ -185,22 +183,23 @@ func (a *sound) clearLeg(ctx context.Context) error {
 	return nil
 }
 
-// echo tells the uplink what of the agent's sound may come back. It is called by who
-// reads the frames.
+// echo tells the uplink the level at which the agent's audio may come back. The goroutine that
+// feeds the uplink calls it.
 func (a *sound) echo() {
 	if k := a.s.o.EchoCoupling; k > 0 {
 		a.up.Echo(a.down.Level() * k)
 	}
 }
 
-// maxRenewals bounds those that wait for a service that does not answer.
+// maxRenewals is the maximum number of renewals that wait for a service that does not answer.
 const maxRenewals = 4
 
-// renewal is what follows from a session of the services' that was renewed, or not.
+// renewal is a request to renew the sessions of the speech services. done is posted if it
+// succeeds and failed, if not nil, if it fails.
 type renewal struct{ done, failed conv.Event }
 
-// restore replaces a recognizer that has failed, or whose session ends, when it is
-// asked to. It ends with ctx.
+// restore renews or replaces the recognizer when renew or restoreSoon asks for it. It returns when
+// ctx ends.
 func (a *sound) restore(ctx context.Context) {
 	for {
 		select {
@@ -223,7 +222,7 @@ func (a *sound) restore(ctx context.Context) {
 	}
 }
 
-// renew asks the services for a new session, while the old one goes on.
+// renew asks for a new session with the speech services. The old one continues meanwhile.
 func (a *sound) renew(r renewal) {
 	a.s.busy(1)
 	select {
@@ -236,13 +235,13 @@ func (a *sound) renew(r renewal) {
 	}
 }
 
-// restoreSoon has restore look what there is to do. Any goroutine may call it.
+// restoreSoon asks restore to replace or close a recognizer. Any goroutine may call it.
 func (a *sound) restoreSoon() {
 	a.s.busy(1)
 	select {
 	case a.reopen <- struct{}{}:
 	default:
-		a.s.busy(-1) // No op. It is being replaced.
+		a.s.busy(-1) // restore has been asked already
 	}
 }
 
@@ -250,16 +249,16 @@ func recognizerFailed(err error) conv.Event {
 	return conv.Fault{Code: "RECOGNIZER_FAILED", Message: err.Error()}
 }
 
-// enqueue takes a frame of the leg's. It never waits: what the uplink cannot keep up
-// with is dropped.
+// enqueue queues a frame of the leg. It never waits: if the uplink cannot keep up, frames are
+// dropped.
 func (a *sound) enqueue(_ context.Context, f audio.Frame) { a.frames.push(f) }
 
-// silenceAfter is when a leg that sends nothing is taken to be silent: the turn
-// controller counts silence in frames.
+// silenceAfter is the time without frames of the leg after which the uplink gets frames of
+// silence, because the turn controller counts silence in frames.
 const silenceAfter = 3 * audio.FrameDuration
 
-// listenTo steps the uplink for each frame, and with silence for those that a
-// paused sender leaves out.
+// listenTo passes the frames of the leg to the uplink, and silence for frames that the sender
+// leaves out.
 func (a *sound) listenTo(ctx context.Context) {
 	timer := time.NewTimer(silenceAfter)
 	defer timer.Stop()
@@ -286,8 +285,8 @@ func (a *sound) listenTo(ctx context.Context) {
 	}
 }
 
-// lending hands one frame at a time from the leg's reader to the uplink: it is
-// lent until the uplink has heard it.
+// lending hands one frame at a time from the reader of the leg to the uplink. The reader waits
+// until the uplink has heard the frame.
 type lending struct {
 	frames chan audio.Frame
 	heard  chan struct{}
@@ -297,7 +296,7 @@ func newLending() *lending {
 	return &lending{frames: make(chan audio.Frame), heard: make(chan struct{})}
 }
 
-// lend returns when the frame has been heard, or with ctx.
+// lend hands over a frame. It returns when the frame has been heard, or when ctx ends.
 func (l *lending) lend(ctx context.Context, f audio.Frame) {
 	select {
 	case l.frames <- f:
@@ -310,8 +309,9 @@ func (l *lending) lend(ctx context.Context, f audio.Frame) {
 	}
 }
 
-// listenToClocked steps the uplink for each frame of a leg whose frames are its
-// clock. Between them it only takes what others ask for, and what is found.
+// listenToClocked passes the frames of the leg to the uplink, for a leg whose frames are its
+// clock. Between frames the uplink only does what others ask of it, and posts what its
+// services have found.
 func (a *sound) listenToClocked(ctx context.Context, lent *lending) {
 	timer := time.NewTimer(audio.FrameDuration)
 	defer timer.Stop()
@@ -329,29 +329,29 @@ func (a *sound) listenToClocked(ctx context.Context, lent *lending) {
 			}
 		case <-timer.C:
 			if err := a.up.Idle(); err != nil {
-				_ = a.s.Post(recognizerFailed(err)) // ErrEnded: it is over
+				_ = a.s.Post(recognizerFailed(err)) // after ErrEnded the conversation is over
 			}
 		}
 	}
 }
 
-// hear hands one frame to the uplink.
+// hear passes one frame to the uplink.
 func (a *sound) hear(pcm []int16) {
 	if a.s.o.Hearing != nil {
 		defer func(began time.Time) { a.s.o.Hearing(time.Since(began)) }(time.Now())
 	}
 	a.echo()
 	if err := a.up.Frame(audio.Frame{Rate: a.rate, PCM: pcm}); err != nil {
-		_ = a.s.Post(recognizerFailed(err)) // ErrEnded: it is over
+		_ = a.s.Post(recognizerFailed(err)) // after ErrEnded the conversation is over
 	}
 }
 
-// maxLag is how far behind the beat the pacer may fall before it lets beats go:
-// a burst of old frames helps nobody.
+// maxLag is the delay after which the pacer skips frames, because a burst of old frames would
+// not help.
 const maxLag = 5 * audio.FrameDuration
 
-// pace writes a frame every 20 ms, on absolute deadlines: the n-th is due at
-// start + n * 20 ms, so that being late once does not make all others late.
+// pace writes a frame to the leg every 20 ms. The n-th frame is due at start + n * 20 ms, so that
+// one late frame does not delay all others.
 func (a *sound) pace(ctx context.Context) error {
 	out := make([]int16, audio.FrameSamples(a.rate))
 	timer := time.NewTimer(0)

@@ -15,44 +15,46 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// TextOptions set up a conversation by text.
+// TextOptions configure a [Text].
 type TextOptions struct {
-	// Conv is the machine's configuration. Dead air is switched off: somebody who
-	// types may take their time.
+	// Conv configures the machine. NewText sets its Endpoint to [turn.PolicyManual] and
+	// switches DeadAir off, because a person who types may take their time.
 	Conv conv.Options
-	// Tools, ModelTools, Model and Instructions: see [Options].
+	// Tools, ModelTools, Model and Instructions are those of [Options].
 	Tools        port.Tool
 	ModelTools   port.Tool
 	Model        port.Model
 	Instructions string
-	// ID, Checkpoints, Restore and Keys: see [Options]. A checkpoint is written
-	// before a tool runs and before a line is answered.
+	// ID, Checkpoints, Restore and Keys are those of [Options]; no Journal is written. A
+	// checkpoint is written before a tool runs and before a line is answered.
 	ID          string
 	Checkpoints Checkpoints
 	Restore     []byte
 	Keys        string
-	// Location: see [Options]. The start is that of the first time that the caller gives.
+	// Location is that of [Options]. If it is nil, the time zone of the first time that the
+	// caller gives is used.
 	Location *time.Location
-	// Wait waits for a pause between two tries; the time passes at once if nil.
+	// Wait waits for the time d, such as a pause between two tries. If it is nil, the
+	// conversation continues at once, as if the time had passed.
 	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// Text holds a conversation by text in step: a [Session] whose clock is its caller's,
-// and whose work is done on the caller's goroutine. It is not safe for concurrent use.
+// Text is a conversation by text that its caller steps, line by line: it takes the time from its
+// caller and does all work on the caller's goroutine. It is not safe for concurrent use.
 type Text struct {
 	s    *Session
 	wait func(ctx context.Context, d time.Duration) error
-	open bool  // the session's parts are made
-	err  error // somebody else has the conversation
+	open bool  // prepare has opened the session
+	err  error // set if another process has the conversation
 	page page
 }
 
-// page is the leg of a conversation in step: it takes what the person is to read.
+// page is the leg of a [Text]. It collects what the person must read.
 type page struct{ said, notes []string }
 
 var _ port.Leg = (*page)(nil)
 
-// Rate is the lowest there is: nothing sounds.
+// Rate returns any valid rate, because there is no audio.
 func (*page) Rate() int { return 8000 }
 
 func (*page) Read(context.Context) (audio.Frame, error) { return audio.Frame{}, io.EOF }
@@ -70,11 +72,12 @@ func (p *page) Notify(n port.Notice) {
 	}
 }
 
-// NewText makes a conversation that has not begun.
+// NewText returns a conversation by text. [Text.Start] begins it or, with o.Restore,
+// [Text.Resume] continues it. NewText returns an error if an option is invalid.
 func NewText(o TextOptions) (*Text, error) {
 	o.Conv.Endpoint = turn.PolicyManual
 	o.Conv.DeadAir = turn.DeadAirOptions{Off: true}
-	o.Checkpoints.Journal = nil // it is resumed, and not looked at
+	o.Checkpoints.Journal = nil // to resume the conversation, the checkpoints are enough
 	t := &Text{wait: o.Wait}
 	s, err := New(Options{
 		ID: o.ID, Conv: o.Conv, Leg: &t.page, Text: true, Model: o.Model, Tools: o.Tools, ModelTools: o.ModelTools,
@@ -87,29 +90,30 @@ func NewText(o TextOptions) (*Text, error) {
 	return t, nil
 }
 
-// State is the machine's, for reading until the next line.
+// State returns the state of the conversation, which the caller must not change. It is valid until
+// the next call of another method.
 func (t *Text) State() *conv.State { return t.s.conv.State() }
 
-// Over reports whether the conversation has ended.
+// Over reports whether the conversation has ended or not begun.
 func (t *Text) Over() bool { return t.s.conv.Phase() == conv.Idle }
 
-// TextReply is what came of a line.
+// TextReply is the answer to a line.
 type TextReply struct {
-	Said []string // by the agent, in order
-	// Notes are codes of what the person has to be told beside it: of a failure,
-	// a line that was refused.
+	Said []string // what the agent said, in order
+	// Notes are the codes of messages that the person must see besides, for example of a
+	// failure or of a line that was refused.
 	Notes []string
-	// Handoff: the agent gives the conversation to a person.
+	// Handoff says that the agent hands the conversation over to a person.
 	Handoff bool
 }
 
-// Start begins the conversation and returns the greeting.
+// Start begins the conversation at the time now and returns the greeting.
 func (t *Text) Start(ctx context.Context, now time.Time) (TextReply, error) {
 	return t.take(ctx, now, func() error { return t.s.step(t.s.virtualNow, conv.UserStart{}) })
 }
 
-// Resume goes on with the conversation of a snapshot, in place of Start. What was
-// said last is said again, if nothing else is to be said.
+// Resume continues the conversation of a snapshot, in place of Start. If the agent has nothing to
+// say, it repeats what it said last.
 func (t *Text) Resume(ctx context.Context, now time.Time) (TextReply, error) {
 	r, err := t.take(ctx, now, func() error { return t.s.goOn(t.s.virtualNow) })
 	if last := t.State().Dialogue.LastResponse; err == nil && len(r.Said) == 0 && last != "" {
@@ -118,8 +122,8 @@ func (t *Text) Resume(ctx context.Context, now time.Time) (TextReply, error) {
 	return r, err
 }
 
-// End is the person leaving: what privacy allows to keep for as long as the
-// conversation lives alone is deleted.
+// End notes that the person has left. It deletes the checkpoint of a conversation that privacy
+// allows to store only while it lasts.
 func (t *Text) End(ctx context.Context) error {
 	k := t.s.keeper
 	if k == nil || k.keep {
@@ -128,12 +132,12 @@ func (t *Text) End(ctx context.Context) error {
 	return k.o.Store.Delete(ctx, k.id)
 }
 
-// Say gives the agent a line and returns when it waits for the next. now must
-// not go back.
+// Say gives the agent a line that the person typed at the time now, and returns when the agent
+// waits for the next line. now must not go back.
 func (t *Text) Say(ctx context.Context, now time.Time, text string) (TextReply, error) {
 	return t.take(ctx, now, func() error {
 		if next := t.s.conv.NextDeadline(); !next.IsZero() && !now.Before(next) {
-			// What passed between two lines: the session's clock alone.
+			// Timers that were due between the two lines fire first.
 			if err := t.s.step(t.s.virtualNow, conv.DeadlinePassed{}); err != nil {
 				return err
 			}
@@ -142,19 +146,19 @@ func (t *Text) Say(ctx context.Context, now time.Time, text string) (TextReply, 
 	})
 }
 
-// Interrupt stops the agent's answer, after the context of the call that it was the work of has
-// ended, and returns when the agent listens.
+// Interrupt stops an answer of the agent, after the context of the Say that waited for it has
+// ended. It returns when the agent listens.
 func (t *Text) Interrupt(ctx context.Context, now time.Time) (TextReply, error) {
 	return t.take(ctx, now, func() error { return t.s.step(t.s.virtualNow, conv.UserInterrupt{Source: "keyboard"}) })
 }
 
-// Recover goes on after an error, as [Machine.Recover] does, and returns when the agent
-// waits for the next line.
+// Recover continues after an error, as [Machine.Recover] does, and returns when the agent waits
+// for the next line.
 func (t *Text) Recover(ctx context.Context, now time.Time) (TextReply, error) {
 	return t.take(ctx, now, func() error { return t.s.step(t.s.virtualNow, conv.UserRecover{}) })
 }
 
-// take begins something, and goes on until the machine waits for the user.
+// take calls begin and then steps the machine until it waits for the user.
 func (t *Text) take(ctx context.Context, now time.Time, begin func() error) (TextReply, error) {
 	s := t.s
 	t.page = page{}
@@ -175,7 +179,7 @@ func (t *Text) take(ctx context.Context, now time.Time, begin func() error) (Tex
 		}
 		next := s.conv.NextDeadline()
 		if next.IsZero() {
-			return TextReply{}, fmt.Errorf("%v waits for nothing", s.conv.Phase())
+			return TextReply{}, fmt.Errorf("session: no deadline is set in phase %v", s.conv.Phase())
 		}
 		if t.wait != nil {
 			if err := t.wait(ctx, next.Sub(s.virtualNow)); err != nil {
@@ -187,7 +191,7 @@ func (t *Text) take(ctx context.Context, now time.Time, begin func() error) (Tex
 	}
 }
 
-// prepare sets the clock, and the first time makes the session's parts.
+// prepare sets the clock, and opens the session at the first call.
 func (t *Text) prepare(ctx context.Context, now time.Time) error {
 	if t.open {
 		t.s.set(now)
@@ -204,8 +208,8 @@ func (t *Text) prepare(ctx context.Context, now time.Time) error {
 	return t.s.open(ctx, t.s.virtualNow, t.s.postFacts)
 }
 
-// spawner has jobs done one after the other by who waits for them, once the last state
-// is written: what runs is known before it does.
+// spawner returns a function for s.spawn that queues jobs. drain runs them one after the other,
+// each after the last state is written, so that a job is stored before it runs.
 func (t *Text) spawner(ctx context.Context) func(func(context.Context)) func() {
 	return func(job func(context.Context)) func() {
 		ctx, stop := context.WithCancel(ctx)
@@ -219,8 +223,8 @@ func (t *Text) spawner(ctx context.Context) func(func(context.Context)) func() {
 	}
 }
 
-// save writes the last state. It fails when the conversation is somebody else's:
-// what a store does not save otherwise is told to [Checkpoints].Behind.
+// save writes the last state. It sets t.err if another process has the conversation. Other errors
+// of the store are only reported to [Checkpoints].Behind.
 func (t *Text) save(ctx context.Context) {
 	k := t.s.keeper
 	if k == nil {
@@ -231,7 +235,7 @@ func (t *Text) save(ctx context.Context) {
 	}
 }
 
-// Dialogue is a copy of the dialogue's state to show: secrets are hidden.
+// Dialogue returns a copy of the state of the dialogue with secrets hidden.
 func (t *Text) Dialogue() dialog.State {
 	st := &t.s.conv.State().Dialogue
 	if agent := t.s.conv.Options().Agent; agent != nil {

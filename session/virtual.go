@@ -12,20 +12,21 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// RunVirtual holds the call in virtual time: each frame of the leg moves the
-// clock by 20 ms, from start on, and a call of a minute takes as long as its
-// speech takes to make and to recognize. The same leg gives the same steps, bit
-// for bit, as long as nobody else posts. It returns when the conversation has
-// ended.
+// RunVirtual holds the call in virtual time: the clock begins at start, and each frame of the leg
+// moves it by 20 ms. So a call takes only as long as its speech takes to synthesize and to
+// recognize. The same leg gives the same steps, bit for bit, as long as no other goroutine posts.
+// RunVirtual returns nil when the conversation has ended, and an error if the call could not begin
+// or continue, or if ctx ends. It does not support [Options.Text] or tasks that outlive the
+// session.
 //
-// The clock stands while the synthesizer works: one that blocks for ever holds
-// the call up until ctx ends.
+// The clock stands while services work: a synthesizer that never returns blocks the call until ctx
+// ends.
 func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	if s.o.Text {
-		return errors.New("session: a conversation by text has no frames to be its clock: expected Run, or package session's Text")
+		return errors.New("session: a conversation by text has no frames to drive the clock: expected Run or session.Text")
 	}
 	if s.o.Delegation.Tasks != nil {
-		return errors.New("session: tasks that outlive it run by the clock, not in virtual time")
+		return errors.New("session: tasks that outlive the session cannot run in virtual time")
 	}
 	if err := s.claim(func() { s.begin(start) }); err != nil {
 		return fmt.Errorf("session: %w", err)
@@ -65,7 +66,8 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	return err
 }
 
-// runVirtual lets the frames drive the clock until the conversation is over.
+// runVirtual reads and writes frames, each at its own virtual time, until the conversation is
+// over.
 func (s *Session) runVirtual(ctx context.Context) (err error) {
 	if err := s.drain(); err != nil {
 		return err
@@ -100,8 +102,8 @@ func (s *Session) runVirtual(ctx context.Context) (err error) {
 	return nil
 }
 
-// frame takes the person's next 20 ms. When the person has gone, the
-// conversation is told.
+// frame reads the person's next frame. hungUp is true when the person has left; frame has then
+// told the conversation.
 func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 	f, err := s.o.Leg.Read(ctx)
 	switch {
@@ -120,7 +122,7 @@ func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 	return false, s.drain()
 }
 
-// advance moves the clock to now; deadlines on the way fire at their own time.
+// advance moves the clock to now. Deadlines before now fire at their own time.
 func (s *Session) advance(now time.Time) error {
 	for {
 		next := s.conv.NextDeadline()
@@ -128,7 +130,7 @@ func (s *Session) advance(now time.Time) error {
 			s.set(now)
 			return nil
 		}
-		if next.After(s.virtualNow) { // one that was due already fires now
+		if next.After(s.virtualNow) { // a deadline that was due before fires now
 			s.set(next)
 		}
 		s.postFact(conv.DeadlinePassed{})
@@ -138,9 +140,8 @@ func (s *Session) advance(now time.Time) error {
 	}
 }
 
-// drain steps what was posted, until nobody posts any more. Work that a step
-// has started comes to rest before the next one: the order of what it finds
-// does not depend on how fast it is.
+// drain steps all events that were posted, until no more come. Before each round it waits for the
+// work that was started, so that the order of the events does not depend on the speed of the work.
 func (s *Session) drain() error {
 	for {
 		s.work.settle()
@@ -156,7 +157,7 @@ func (s *Session) drain() error {
 		if len(events) > 0 {
 			continue
 		}
-		msg, ok := s.poll() // from outside the call
+		msg, ok := s.poll() // a post from outside the call
 		if !ok {
 			return nil
 		}
@@ -166,19 +167,19 @@ func (s *Session) drain() error {
 	}
 }
 
-// postFacts is how facts reach the loop in virtual time.
+// postFacts posts events to the loop in virtual time.
 func (s *Session) postFacts(events ...conv.Event) {
 	s.mu.Lock()
 	s.posted = append(s.posted, events...)
 	s.mu.Unlock()
 }
 
-// postFact hands one fact to the loop from any goroutine but the loop's. When
-// the loop has ended nobody needs it.
+// postFact posts one event to the loop. Any goroutine but the loop's may call it. After the end of
+// the loop it does nothing.
 func (s *Session) postFact(ev conv.Event) {
 	if s.work != nil {
 		s.postFacts(ev)
 		return
 	}
-	_ = s.Post(ev) // ErrEnded: the conversation is over
+	_ = s.Post(ev) // after ErrEnded the conversation is over
 }

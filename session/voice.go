@@ -12,38 +12,38 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// job is one text for the voice, or the end of a part.
+// job is a text for the synthesizer or, with end set, the end of a part.
 type job struct {
 	turn, part int
 	text       string
 	end        bool
-	state      int // the one that it follows from, as the keeper counts
-	cuts       int // flushes of the playout before it was handed over
+	state      int // number of the state, in the keeper, that must be stored before the text is heard
+	cuts       int // number of flushes of the playout before the job was queued
 }
 
-// voice is the worker that has texts spoken, one after the other. Its methods
-// are called by the loop; run is its goroutine.
+// voice is the worker that has the synthesizer speak texts, one after the other. The loop calls
+// its methods; run has a goroutine of its own.
 type voice struct {
 	s     *Session
 	down  *media.Downlink
 	synth port.Synthesizer
-	to    *audio.Resampler // nil: the voice has the leg's rate
-	rate  int              // of the leg
+	to    *audio.Resampler // nil: the synthesizer has the rate of the leg
+	rate  int              // the sample rate of the leg
 	pcm   []int16
 
 	mu      sync.Mutex // guards all below
-	jobs    []job      // bounded by what the machine lets a reply hold
+	jobs    []job      // no longer than the machine lets a reply become
 	idle    bool       // run waits for jobs
 	wake    chan struct{}
-	current job                // being spoken; zero: none
-	stop    context.CancelFunc // of the current text
-	dead    int                // turns up to this one are cancelled
+	current job                // the job that is being done; zero: none
+	stop    context.CancelFunc // cancels the current job
+	dead    int                // turns up to this number are cancelled
 }
 
 func newVoice(s *Session, down *media.Downlink, rate int) (*voice, error) {
 	synth := s.o.Synthesizer
 	v := &voice{s: s, down: down, synth: synth, rate: rate, wake: make(chan struct{}, 1)}
-	s.busy(1) // until run finds that there is nothing to do
+	s.busy(1) // until run waits for jobs
 	if synth != nil && synth.Rate() != rate {
 		to, err := audio.NewResampler(audio.ResamplerOptions{From: synth.Rate(), To: rate})
 		if err != nil {
@@ -66,11 +66,11 @@ func (v *voice) speak(j job) {
 	if v.idle {
 		v.idle = false
 		v.s.busy(1)
-		v.wake <- struct{}{} // has room: run waits, and for this one token
+		v.wake <- struct{}{} // never blocks: the channel has room, because run waits for a token
 	}
 }
 
-// cancel ends a turn's speech.
+// cancel cancels the jobs of a turn and of all turns before it.
 func (v *voice) cancel(turn int) {
 	v.mu.Lock()
 	v.dead = max(v.dead, turn)
@@ -81,8 +81,8 @@ func (v *voice) cancel(turn int) {
 	v.down.Wake()
 }
 
-// cut ends what was handed over of a turn whose playout has been flushed, or of
-// its parts up to one. The turn may go on with what is handed over from now on.
+// cut cancels the queued jobs of a turn whose playout was flushed; if part is not zero, only those
+// of its parts up to it. Jobs that are queued later are done.
 func (v *voice) cut(turn, part int) {
 	unwanted := func(j job) bool {
 		return j.turn == turn && (part == 0 || j.part <= part)
@@ -97,8 +97,7 @@ func (v *voice) cut(turn, part int) {
 
 func (v *voice) cancelAll() { v.cancel(int(^uint(0) >> 1)) }
 
-// next takes the next job that is still wanted, and the context that ends with
-// it.
+// next removes the next job that is not cancelled and returns it with its context.
 func (v *voice) next(ctx context.Context) (job, context.Context, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -121,7 +120,7 @@ func (v *voice) done() {
 	v.mu.Unlock()
 }
 
-// run speaks until ctx ends.
+// run does jobs until ctx ends.
 func (v *voice) run(ctx context.Context) {
 	for {
 		if j, jobCtx, ok := v.next(ctx); ok {
@@ -136,8 +135,7 @@ func (v *voice) run(ctx context.Context) {
 	}
 }
 
-// speakNow does one job and tells what went wrong, unless nobody wants it any
-// more.
+// speakNow does one job and posts its failure, unless the job was cancelled.
 func (v *voice) speakNow(ctx context.Context, j job) {
 	defer v.done()
 	err := v.do(ctx, j)
@@ -147,7 +145,7 @@ func (v *voice) speakNow(ctx context.Context, j job) {
 	v.s.postFact(conv.PlayoutFailed{Turn: j.turn, Code: "PLAYBACK_ERROR", Message: err.Error()})
 }
 
-// do speaks one text into the downlink.
+// do does one job: it has a text spoken into the downlink, or ends a part.
 func (v *voice) do(ctx context.Context, j job) error {
 	if j.end {
 		v.down.EndPart(j.turn, j.part)
@@ -180,8 +178,8 @@ func (v *voice) do(ctx context.Context, j job) error {
 
 var errNoVoice = errors.New("no speech synthesizer is configured")
 
-// write hands a piece of speech on at the leg's rate, once the state that it follows from
-// is kept.
+// write writes a piece of speech to the downlink at the rate of the leg, after the state that the
+// job follows from is stored.
 func (v *voice) write(ctx context.Context, j job, p port.Speech) error {
 	if !v.s.keeper.told(ctx, j.state) {
 		return ctx.Err()

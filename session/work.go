@@ -2,14 +2,14 @@ package session
 
 import "sync"
 
-// work counts who is busy, so that virtual time goes on only while nobody is.
+// work counts the jobs in progress, so that virtual time stands until all are done.
 type work struct {
 	mu    sync.Mutex
 	cond  *sync.Cond
 	n     int
-	ended bool // the workers end: nobody waits for them here any more
+	ended bool // the workers end, and settle no longer waits for them
 
-	jobs []func() // to be done by who settles; of the loop's goroutine
+	jobs []func() // done by settle; only the loop's goroutine uses it
 }
 
 func newWork() *work {
@@ -27,7 +27,7 @@ func (w *work) add(n int) {
 	w.mu.Unlock()
 }
 
-// end lets settle go: work that is handed over now may find nobody to do it.
+// end makes settle return from now on without waiting, because workers may be gone.
 func (w *work) end() {
 	w.mu.Lock()
 	w.ended = true
@@ -35,10 +35,11 @@ func (w *work) end() {
 	w.mu.Unlock()
 }
 
-// later has a job done by settle, in place of a worker. The loop calls it.
+// later queues a job that settle does in place of a worker. The loop calls it.
 func (w *work) later(job func()) { w.jobs = append(w.jobs, job) }
 
-// settle returns when nobody is busy, or when the workers end. The loop calls it.
+// settle does the queued jobs, and then waits until no job is in progress, or until the workers
+// end. The loop calls it.
 func (w *work) settle() {
 	for len(w.jobs) > 0 {
 		job := w.jobs[0]
@@ -52,14 +53,15 @@ func (w *work) settle() {
 	w.mu.Unlock()
 }
 
-// busy counts jobs that are handed to a worker (n > 0) and done (n < 0).
+// busy counts n jobs that are handed to a worker, or -n that are done if n is negative. In real
+// time it does nothing.
 func (s *Session) busy(n int) {
 	if s.work != nil {
 		s.work.add(n)
 	}
 }
 
-// parked is told when the maker of speech waits for room in the playout.
+// parked notes whether the synthesizer waits for room in the playout. It is then not busy.
 func (s *Session) parked(waiting bool) {
 	if waiting {
 		s.busy(-1)

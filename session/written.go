@@ -9,27 +9,27 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 )
 
-// medium carries what is said both ways: [sound], or [written] where the person reads
-// and types. Its methods are called by the loop.
+// medium carries the words of both sides. It is a [sound], or a [written] if the person reads and
+// types. The loop calls its methods.
 type medium interface {
-	// perform carries out an effect on what is heard and said.
+	// perform carries out an effect that concerns the medium, and ignores others.
 	perform(e conv.Effect)
-	// heed follows the state, behind each step.
+	// heed takes the state after each step.
 	heed(st *conv.State)
-	// renew asks the services for a new session, while the old one goes on.
+	// renew asks for a new session with the speech services. The old one continues meanwhile.
 	renew(r renewal)
-	// run starts the workers of real time. What fails ends the call.
+	// run starts the workers in real time. They pass an error that ends the call to fail.
 	run(ctx context.Context, workers *sync.WaitGroup, fail func(error))
-	// close ends what the medium has open, when nothing runs any more.
+	// close closes what the medium has opened. No goroutine of the call runs any more.
 	close() error
 }
 
-// written is the medium of a conversation by text. It has no clock: what the agent
-// says counts as read when it is said, and each effect is answered at once.
+// written is the medium of a conversation by text. What the agent says counts as read at once, and
+// each effect is answered at once.
 type written struct {
 	s     *Session
-	turn  int // the agent's that texts are of
-	part  int // of it that has begun and was not flushed, 0: none
+	turn  int // the agent's turn to which texts belong
+	part  int // the part of it that has begun and was not flushed; 0: none
 	texts []writtenText
 }
 
@@ -38,7 +38,7 @@ type writtenText struct {
 	text string
 }
 
-// perform carries out an effect on what is read.
+// perform carries out an effect that concerns what the person reads.
 func (w *written) perform(e conv.Effect) {
 	switch e := e.(type) {
 	case conv.Speak:
@@ -54,13 +54,13 @@ func (w *written) perform(e conv.Effect) {
 			w.part = 0
 		}
 	case conv.FinalizeTranscript:
-		w.s.loop.Post(conv.STTFinal{Utterance: w.s.conv.State().Floor.Utterance}) // nobody speaks
+		w.s.loop.Post(conv.STTFinal{Utterance: w.s.conv.State().Floor.Utterance}) // there is no speech, so the transcript is empty
 	default:
-		// The others concern sound, and nothing sounds.
+		// Other effects concern audio.
 	}
 }
 
-// begin tells that a part of a turn begins, unless it has.
+// begin posts that a part of a turn has begun to play, unless it was posted before.
 func (w *written) begin(turn, part int) {
 	if turn != w.turn {
 		w.turn, w.part, w.texts = turn, 0, w.texts[:0]
@@ -71,8 +71,7 @@ func (w *written) begin(turn, part int) {
 	}
 }
 
-// read is what was said of a turn, or with a part above zero of its parts up to that
-// one.
+// read returns the texts of a turn or, if part is not zero, of its parts up to it.
 func (w *written) read(turn, part int) string {
 	if turn != w.turn {
 		return ""
@@ -88,10 +87,10 @@ func (w *written) read(turn, part int) string {
 
 func (*written) heed(*conv.State) {}
 
-// renew finds that the services' session is this process, and goes on.
+// renew posts r.done at once, because there are no speech services to renew.
 func (w *written) renew(r renewal) { w.s.loop.Post(r.done) }
 
-// run waits for the leg's end.
+// run starts a worker that reports when the person has left.
 func (w *written) run(ctx context.Context, workers *sync.WaitGroup, fail func(error)) {
 	workers.Go(func() { fail(w.s.readTo(ctx, func(context.Context, audio.Frame) {})) })
 }
