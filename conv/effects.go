@@ -50,6 +50,15 @@ func keptEffect[E Effect](name string, hide func(k *mask, e E) E) work {
 	return w
 }
 
+// hidden returns a function that hides the secrets in one field of an effect.
+func hidden[E Effect](field func(e *E) *string) func(k *mask, e E) E {
+	return func(k *mask, e E) E {
+		text := field(&e)
+		*text = k.Text(*text)
+		return e
+	}
+}
+
 // flushForm is the wire form of [FlushPlayout].
 type flushForm struct {
 	Turn    int     `json:"turn"`
@@ -82,47 +91,29 @@ var works = [numEffects]work{
 		e.Text, e.Context = k.Text(e.Text), nil
 		return e
 	}),
-	effectSummarize: effectOf[Summarize]("summarize", nil),
-	effectSpeak: effectOf("speak", func(k *mask, e Speak) Speak {
-		e.Text = k.Text(e.Text)
-		return e
-	}),
-	effectEndSpeech:     effectOf[EndSpeech]("end_speech", nil),
-	effectCancelTurn:    effectOf[CancelTurn]("cancel_turn", nil),
-	effectFlushPlayout:  flushPlayout(),
-	effectDuckPlayout:   effectOf[DuckPlayout]("duck_playout", nil),
-	effectPausePlayout:  effectOf[PausePlayout]("pause_playout", nil),
-	effectResumePlayout: effectOf[ResumePlayout]("resume_playout", nil),
-	effectRunTool: keptEffect("run_tool", func(k *mask, e RunTool) RunTool {
-		e.Arguments = k.Text(e.Arguments)
-		return e
-	}),
-	effectStartTask: keptEffect("start_task", func(k *mask, e StartTask) StartTask {
-		e.Arguments = k.Text(e.Arguments)
-		return e
-	}),
-	effectFollowTask: keptEffect[FollowTask]("follow_task", nil),
-	effectSettleTask: keptEffect[SettleTask]("settle_task", nil),
-	effectCancelTool: effectOf[CancelTool]("cancel_tool", nil),
-	effectCue: effectOf("cue", func(k *mask, e Cue) Cue {
-		e.Text = k.Text(e.Text)
-		return e
-	}),
-	effectPauseAudio:  effectOf[PauseAudio]("pause_audio", nil),
-	effectResumeAudio: effectOf[ResumeAudio]("resume_audio", nil),
-	effectSaveContext: effectOf("save_context", func(k *mask, e SaveContext) SaveContext {
-		e.Reason = k.Text(e.Reason)
-		return e
-	}),
+	effectSummarize:       effectOf[Summarize]("summarize", nil),
+	effectSpeak:           effectOf("speak", hidden(func(e *Speak) *string { return &e.Text })),
+	effectEndSpeech:       effectOf[EndSpeech]("end_speech", nil),
+	effectCancelTurn:      effectOf[CancelTurn]("cancel_turn", nil),
+	effectFlushPlayout:    flushPlayout(),
+	effectDuckPlayout:     effectOf[DuckPlayout]("duck_playout", nil),
+	effectPausePlayout:    effectOf[PausePlayout]("pause_playout", nil),
+	effectResumePlayout:   effectOf[ResumePlayout]("resume_playout", nil),
+	effectRunTool:         keptEffect("run_tool", hidden(func(e *RunTool) *string { return &e.Arguments })),
+	effectStartTask:       keptEffect("start_task", hidden(func(e *StartTask) *string { return &e.Arguments })),
+	effectFollowTask:      keptEffect[FollowTask]("follow_task", nil),
+	effectSettleTask:      keptEffect[SettleTask]("settle_task", nil),
+	effectCancelTool:      effectOf[CancelTool]("cancel_tool", nil),
+	effectCue:             effectOf("cue", hidden(func(e *Cue) *string { return &e.Text })),
+	effectPauseAudio:      effectOf[PauseAudio]("pause_audio", nil),
+	effectResumeAudio:     effectOf[ResumeAudio]("resume_audio", nil),
+	effectSaveContext:     effectOf("save_context", hidden(func(e *SaveContext) *string { return &e.Reason })),
 	effectRestoreContext:  effectOf[RestoreContext]("restore_context", nil),
 	effectCloseConnection: effectOf[CloseConnection]("close_connection", nil),
 	effectReconnect:       effectOf[Reconnect]("reconnect", nil),
-	effectRelease: effectOf("release", func(k *mask, e Release) Release {
-		e.Reason = k.Text(e.Reason)
-		return e
-	}),
-	effectNotify: effectOf[Notify]("notify", nil),
-	effectReject: effectOf[Reject]("reject", nil),
+	effectRelease:         effectOf("release", hidden(func(e *Release) *string { return &e.Reason })),
+	effectNotify:          effectOf[Notify]("notify", nil),
+	effectReject:          effectOf[Reject]("reject", nil),
 }
 
 // effectNames maps the name of an effect to its kind.
