@@ -35,7 +35,7 @@ type CallState string
 // The states of a call.
 const (
 	CallHeld    CallState = "held"    // not started, because the turn that made it may still be taken back
-	CallRunning CallState = "running" // started
+	CallRunning CallState = "running" // started, and its result has not come
 	// callCancelled marks a call that was cancelled. The same step ends the call, so no
 	// call has this state between two steps.
 	callCancelled CallState = "cancelled"

@@ -23,7 +23,8 @@ type Event interface {
 // Source says what caused an event: a detector that noticed a voice, a button or a command.
 type Source string
 
-// The sources that the machine knows. It treats any other source as a command.
+// The sources that the machine knows. Those from SourceVAD to SourceSemantic are detectors of a
+// voice, which the machine treats alike. It treats any other source as a command.
 const (
 	SourceVAD        Source = "vad"
 	SourceEnergy     Source = "energy"
@@ -32,8 +33,8 @@ const (
 	SourceEasyTurn   Source = "easyturn"
 	SourceSTT        Source = "stt"
 	SourceSemantic   Source = "semantic"
-	SourcePushToTalk Source = "push_to_talk"
-	SourceRenewal    Source = "renewal" // a session that is about to end is renewed
+	SourcePushToTalk Source = "push_to_talk" // a button that the user presses while speaking
+	SourceRenewal    Source = "renewal"      // a session that is about to end is renewed
 )
 
 // voice reports whether the source is a detector of voices.
@@ -46,7 +47,8 @@ func (s Source) voice() bool {
 	}
 }
 
-// EndCause says why the user's turn ended.
+// EndCause says what ended the user's turn. The first four causes are the end-of-turn policies
+// ([turn.Policy]) that decided.
 type EndCause string
 
 // The causes of [TurnEnded].
@@ -55,7 +57,7 @@ const (
 	EndEasyTurn    EndCause = "easyturn"
 	EndSemantic    EndCause = "semantic"
 	EndManual      EndCause = "manual"
-	EndMaxDuration EndCause = "max_duration"
+	EndMaxDuration EndCause = "max_duration" // the turn was cut because it was too long
 )
 
 // UserStart reports that a person wants to start a conversation (seed 000,

@@ -13,7 +13,7 @@ type Views struct {
 	Interaction Interaction `json:"interaction"`
 }
 
-// AgentVoice is the state of seed 000.
+// AgentVoice is the state of a conversation as seed 000 names it.
 type AgentVoice uint8
 
 // The states of seed 000, REQ-001.
@@ -35,7 +35,7 @@ var agentVoiceNames = []string{
 	"interrupted", "suspended", "faulted", "terminating",
 }
 
-// Amplifier is the state of seed 001.
+// Amplifier is the state of a conversation as seed 001 names it.
 type Amplifier uint8
 
 // The states of seed 001, section 2, and AmplifierNone for the time before the first session
@@ -57,7 +57,7 @@ var amplifierNames = []string{
 	"waiting_amplifier", "error", "reconnecting",
 }
 
-// EasyTurn is the system state of seed 002.
+// EasyTurn is the state of a conversation as seed 002 names it (system state).
 type EasyTurn uint8
 
 // The system states of seed 002.
@@ -71,7 +71,7 @@ const (
 
 var easyTurnNames = []string{"IDLE", "LISTENING", "PROCESSING", "SPEAKING", "INTERRUPTED"}
 
-// Interaction is the state of seed 004.
+// Interaction is the state of a conversation as seed 004 names it.
 type Interaction uint8
 
 // The states of seed 004.
