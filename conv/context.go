@@ -14,21 +14,22 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 )
 
-// This file: data that the client and the tools of a conversation set and read. Seed
-// 001, 4.8 (context preservation): the active files and the user's preferences survive a
-// lost connection, and so does the work in progress.
+// This file handles data that the client and the tools of a conversation set and read. The
+// active files, the user's preferences and the work in progress survive a lost connection.
+// Source: seed 001, 4.8 (context preservation).
 
-// Limits of a [Context]. All of it goes into each checkpoint and each request to a model.
+// Limits of a [Context]. Each checkpoint and each request to a model contains all of it.
 const (
-	maxContextEntries = 64       // of each section
-	maxContextName    = 200      // bytes of an entry's name
-	maxContextBytes   = 16 << 10 // of all names and values
-	maxContextDepth   = 32       // of JSON values within each other
+	maxContextEntries = 64       // entries in each section
+	maxContextName    = 200      // bytes in the name of an entry
+	maxContextBytes   = 16 << 10 // bytes in all names and values together
+	maxContextDepth   = 32       // levels of nested JSON values
 )
 
 // Context is data about the conversation that its client and its tools set
 // ([ContextSet]): the files that are in use and the user's preferences, each an entry with
-// a name and a JSON value. A Context is not changed once it is made.
+// a name and a JSON value. A Context and its maps must not be changed; [Context.With]
+// returns a changed one.
 type Context struct {
 	Files       map[string]json.RawMessage `json:"files,omitempty"`
 	Preferences map[string]json.RawMessage `json:"preferences,omitempty"`
@@ -41,7 +42,7 @@ const (
 	sectionOperations  = "operations"
 )
 
-// section returns the entries with the name of a section, or nil if there is none.
+// section returns the entries of the section with a name, or nil if there is no such section.
 func (x *Context) section(name string) *map[string]json.RawMessage {
 	switch name {
 	case sectionFiles:
@@ -53,15 +54,15 @@ func (x *Context) section(name string) *map[string]json.RawMessage {
 	}
 }
 
-// sections are all entries, by section.
+// sections returns the entries of all sections.
 func (x *Context) sections() [2]*map[string]json.RawMessage {
 	return [...]*map[string]json.RawMessage{&x.Files, &x.Preferences}
 }
 
-// With returns the context with changes: a JSON object with the members "files" and
-// "preferences", each an object of entries. An entry replaces the one of its name; null
-// removes it, or as the value of a section all of its entries. The error says what is
-// wrong; nothing is changed then.
+// With returns a context with changes. They are a JSON object that may have the members
+// "files" and "preferences", each an object of entries. An entry replaces the one with the
+// same name. The value null removes an entry or, as the value of a section, all of its
+// entries. With returns x and an error if the changes are invalid or exceed a limit.
 func (x Context) With(changes string) (Context, error) {
 	if !utf8.ValidString(changes) {
 		return x, errors.New("the context must be valid UTF-8")
@@ -230,7 +231,7 @@ func checkJSON(text string) error {
 	}
 }
 
-// handleContextSet takes changes of the context, whatever the phase. It changes nothing
+// handleContextSet changes the context, in every phase but Terminating. It changes nothing
 // else.
 func (s *State) handleContextSet(out *Output, e ContextSet) {
 	if s.Phase == Terminating {
@@ -242,27 +243,28 @@ func (s *State) handleContextSet(out *Output, e ContextSet) {
 		out.emit(Reject{Code: CodeContextRefused})
 		return
 	}
-	s.Context, s.changed = next, true // also where it is equal: what may be shown of it may not be
+	s.Context, s.changed = next, true // also if next is equal, because the context with secrets hidden may differ
 }
 
-// CodeContextRefused is the code of a [Reject] of changes of the context that
-// [Context.With] refuses.
+// CodeContextRefused is the code of the [Reject] for a [ContextSet] with which [Context.With]
+// returns an error.
 const CodeContextRefused = "context.refused"
 
-// ContextView is the context of a conversation with the work in progress, which nobody
-// sets.
+// ContextView is the context of a conversation together with the work in progress, which
+// cannot be set.
 type ContextView struct {
 	Context
 
 	Operations []Operation `json:"operations,omitempty"`
 }
 
-// Operation is work in progress: what the conversation waits for, or has not told yet.
+// Operation is work in progress: something that the conversation waits for or has not told
+// yet.
 type Operation struct {
 	Kind  OperationKind `json:"kind"`
-	ID    string        `json:"id,omitempty"`   // of the call; of delegated work: what cancel takes
-	Name  string        `json:"name,omitempty"` // of the tool, or of the step that asks
-	Since time.Time     `json:"since,omitzero"`
+	ID    string        `json:"id,omitempty"`   // id of the call, with which [UserCancel] cancels delegated work
+	Name  string        `json:"name,omitempty"` // name of the tool, or of the step of the flow that asks
+	Since time.Time     `json:"since,omitzero"` // when the call was started
 }
 
 // OperationKind says what an [Operation] waits for.
@@ -272,11 +274,11 @@ type OperationKind string
 const (
 	OperationTool         OperationKind = "tool"         // a tool runs
 	OperationTask         OperationKind = "task"         // delegated work runs
-	OperationConfirmation OperationKind = "confirmation" // the user has been asked for a yes
-	OperationResult       OperationKind = "result"       // the result is there and has not been told
+	OperationConfirmation OperationKind = "confirmation" // the user is asked for a yes
+	OperationResult       OperationKind = "result"       // a result has come and has not been told
 )
 
-// OperationKinds returns all kinds.
+// OperationKinds returns all kinds of operations.
 func OperationKinds() []string {
 	return []string{string(OperationTool), string(OperationTask), string(OperationConfirmation), string(OperationResult)}
 }
@@ -286,7 +288,7 @@ func (s *State) ContextView() ContextView {
 	return ContextView{s.Context, s.operations()}
 }
 
-// operations is the work in progress.
+// operations returns the work in progress.
 func (s *State) operations() []Operation {
 	var list []Operation
 	for i := range s.Calls {
@@ -311,7 +313,7 @@ func (s *State) operations() []Operation {
 	return list
 }
 
-// nameOfCall is the name of the tool of a call that has its result.
+// nameOfCall returns the name of the tool of a call that has its result, or "".
 func (s *State) nameOfCall(id string) string {
 	for i := len(s.History) - 1; i >= 0; i-- {
 		if it := &s.History[i]; it.Role == RoleTool && it.CallID == id {
@@ -321,8 +323,8 @@ func (s *State) nameOfCall(id string) string {
 	return ""
 }
 
-// hideContext returns a context without secrets. A value of which only a part could be
-// hidden, and which would not be JSON without it, is hidden as a whole.
+// hideContext returns a context with the secrets hidden. A value that would not be valid JSON
+// with only a part hidden is hidden as a whole.
 func (k *mask) hideContext(x Context) Context {
 	for _, section := range x.sections() {
 		if *section == nil {
@@ -337,7 +339,7 @@ func (k *mask) hideContext(x Context) Context {
 	return x
 }
 
-// json returns a JSON text without secrets, also those that are written with escapes.
+// json returns a JSON text with the secrets hidden, also secrets that are written with escapes.
 func (k *mask) json(text string) string {
 	if k.None() {
 		return text

@@ -270,8 +270,9 @@ type SessionConfigured struct {
 	ListenOnly bool
 }
 
-// ContextSet has changes of the conversation's context: see [Context.With]. ID tells it
-// from others, for the observer who waits for its step.
+// ContextSet changes the context of the conversation. Data is the changes, in the form of
+// [Context.With]; the machine answers invalid ones with [Reject]. ID may be empty; it lets an
+// observer recognize the event.
 type ContextSet struct{ ID, Data string }
 
 // SessionExpiring reports that the service has warned that the session will end soon.

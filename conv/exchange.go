@@ -111,7 +111,7 @@ func (x *exchange) loose(wire **loose, v *string) {
 	*v = string(value)
 }
 
-// data exchanges a JSON text.
+// data visits a JSON text. It may contain a secret.
 func (x *exchange) data(wire **loose, v *string) {
 	if x.mode == hiding {
 		*v = x.hide.json(*v)

@@ -65,7 +65,7 @@ type keeper struct {
 	privacy conv.Privacy
 	keep    bool // the last checkpoint stays after the end of the conversation
 	started time.Time
-	// timezone is the name of the conversation's.
+	// timezone is the name of the conversation's time zone.
 	timezone string
 
 	// Only the loop's goroutine uses this field.

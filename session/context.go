@@ -12,31 +12,32 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: the context of a conversation, as its client, its tools and its program set
-// and read it (seed 001, 4.8).
+// This file lets clients, tools and programs set and read the context of a conversation (seed
+// 001, 4.8).
 
-// ContextError reports that changes of a context were refused. It says what is wrong with
-// them; nothing was changed.
+// ContextError is the error for changes of a context that were refused. Err says what is wrong
+// with them. Nothing was changed.
 type ContextError struct{ Err error }
 
-// Error returns what is wrong.
+// Error implements error. It returns the text of Err.
 func (e *ContextError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *ContextError) Unwrap() error { return e.Err }
 
-// Context returns what was set of the conversation's context, without the agent's secrets,
-// and the work in progress. It fails with [ErrEnded] after the loop's end.
+// Context returns the context of the conversation, with secrets hidden, and the work in
+// progress. The error is [ErrEnded] after the end of the loop.
 func (m *Machine) Context() (conv.ContextView, error) {
 	var v conv.ContextView
 	err := m.inspect(func(*conv.Conversation) { v = m.veil.Shown().State().ContextView() })
 	return v, err
 }
 
-// SetContext changes the conversation's context: see [conv.Context.With] for the form of
-// changes. It returns when they are made. It fails with a [*ContextError] if they are
-// refused, with [ErrEnded] after the end, and with ctx's error, which leaves open whether
-// they were made. It waits for the loop: before Run, post a [conv.ContextSet] instead.
+// SetContext changes the context of the conversation and returns when the changes are made.
+// [conv.Context.With] describes their form. It returns a [*ContextError] if the changes are
+// refused, [ErrEnded] after the end of the conversation, and the error of ctx if ctx ends
+// first; the changes may then have been made or not. SetContext waits for the loop: before Run,
+// post a [conv.ContextSet] instead.
 func (m *Machine) SetContext(ctx context.Context, changes []byte) error {
 	if err := m.tryContext(changes); err != nil {
 		return err
@@ -57,7 +58,7 @@ func (m *Machine) SetContext(ctx context.Context, changes []byte) error {
 			return nil
 		}
 		if err := m.tryContext(changes); err != nil {
-			return err // what others have set meanwhile left no room
+			return err // other changes that were made meanwhile left no room
 		}
 		return &ContextError{errors.New("other changes were made at the same time: try again")}
 	case <-m.Done():
@@ -67,7 +68,7 @@ func (m *Machine) SetContext(ctx context.Context, changes []byte) error {
 	}
 }
 
-// tryContext returns the error with which changes would be refused now.
+// tryContext returns the error with which changes would be refused now, or nil.
 func (m *Machine) tryContext(changes []byte) error {
 	var refused error
 	err := m.inspect(func(c *conv.Conversation) {
@@ -80,8 +81,8 @@ func (m *Machine) tryContext(changes []byte) error {
 	return errors.Join(err, refused)
 }
 
-// SetContext is that of the machine. It returns when the changes are kept too, or could
-// not be because the store is away.
+// SetContext changes the context of the conversation as [Machine.SetContext] does. It returns when
+// the changes are also stored, or when the store fails.
 func (s *Session) SetContext(ctx context.Context, changes []byte) error {
 	if err := s.Machine.SetContext(ctx, changes); err != nil {
 		return err
@@ -89,7 +90,8 @@ func (s *Session) SetContext(ctx context.Context, changes []byte) error {
 	return s.keeper.answered(ctx)
 }
 
-// answered waits until the state that was handed over last is kept, or could not be.
+// answered waits until the last state is stored, or the store fails. It returns [port.ErrFenced]
+// if another process has the conversation.
 func (k *keeper) answered(ctx context.Context) error {
 	if k == nil {
 		return nil
@@ -106,10 +108,12 @@ func (k *keeper) answered(ctx context.Context) error {
 	return nil
 }
 
-// Context returns the context of the conversation and the work in progress.
+// Context returns the context of the conversation and the work in progress, as
+// [Machine.Context] does.
 func (t *Text) Context() (conv.ContextView, error) { return t.s.Context() }
 
-// SetContext changes the context of the conversation: see [Machine.SetContext].
+// SetContext changes the context of the conversation at the time now, as [Machine.SetContext]
+// does.
 func (t *Text) SetContext(ctx context.Context, now time.Time, changes []byte) error {
 	_, err := t.take(ctx, now, func() error {
 		if err := t.s.tryContext(changes); err != nil {
@@ -120,26 +124,26 @@ func (t *Text) SetContext(ctx context.Context, now time.Time, changes []byte) er
 	return err
 }
 
-// ToolContext gives a tool access to the context of the conversation that has called it.
-// It is valid during the call, and safe for concurrent use.
+// ToolContext gives a tool access to the context of the conversation that has called it. It is
+// valid only during the call. It is safe for concurrent use.
 type ToolContext struct {
 	s *Session
 
 	mu  sync.Mutex // guards set
-	set [][]byte   // virtual time: what the call has set and the machine may not have yet
+	set [][]byte   // in virtual time: the changes of the call, which the machine may not have made yet
 }
 
 type toolContextKey struct{}
 
-// ContextOf returns the context of the conversation whose tool is called with ctx. ok is
-// false outside of a call, and in delegated work that outlives the conversation.
+// ContextOf returns the context of the conversation that called the tool with ctx. ok is false
+// outside of a call, and in delegated work that outlives the conversation.
 func ContextOf(ctx context.Context) (t *ToolContext, ok bool) {
 	t, ok = ctx.Value(toolContextKey{}).(*ToolContext)
 	return t, ok
 }
 
-// Get returns the context, without the agent's secrets, and the work in progress: the call
-// is part of it.
+// Get returns the context, with secrets hidden, and the work in progress, which includes the
+// call itself.
 func (t *ToolContext) Get() (conv.ContextView, error) {
 	v, err := t.s.Context()
 	if err != nil {
@@ -149,12 +153,12 @@ func (t *ToolContext) Get() (conv.ContextView, error) {
 	return v, err
 }
 
-// Set changes the context: see [Machine.SetContext].
+// Set changes the context, as [Session.SetContext] does.
 func (t *ToolContext) Set(ctx context.Context, changes []byte) error {
 	if t.s.work == nil {
 		return t.s.SetContext(ctx, changes)
 	}
-	// In virtual time the loop waits for the call to return.
+	// In virtual time the loop waits for the call, so the call cannot wait for the loop.
 	var now conv.Context
 	if err := t.s.inspect(func(c *conv.Conversation) { now = c.State().Context }); err != nil {
 		return err
@@ -173,7 +177,7 @@ func (t *ToolContext) Set(ctx context.Context, changes []byte) error {
 	return nil
 }
 
-// ahead returns a context with what the call has set.
+// ahead returns a context with the changes that the call has posted.
 func (t *ToolContext) ahead(x conv.Context) (conv.Context, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

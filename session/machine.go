@@ -132,8 +132,8 @@ func NewMachine(o MachineOptions) (*Machine, error) {
 
 // steadyClock returns a clock that starts with the time of day and follows the monotonic clock.
 // Its times carry no monotonic reading, so that the difference of two times is exactly that of
-// their written forms and a trace replays. They are in location or, if that is nil, in the
-// time zone of the process; the zone has a name, so that a replay has the same days.
+// their written forms and a trace replays. They are in location or, if that is nil, in the zone
+// that [timezone.Of] returns for the process, so that a replay has the same days.
 func steadyClock(location *time.Location) func() time.Time {
 	began := time.Now()
 	if location == nil {

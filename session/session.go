@@ -69,8 +69,8 @@ type Options struct {
 	// Late, if not nil, is called with the delay of each frame of the agent's audio, in real
 	// time. It runs on the pacer's goroutine and must not block.
 	Late func(by time.Duration)
-	// Hearing, if set, is told how long each 20 ms of the person's sound took to be heard, in
-	// real time. It runs on the uplink's goroutine and must not block.
+	// Hearing, if not nil, is called with the time that the uplink took for each frame of the
+	// person's audio, in real time. It runs on the uplink's goroutine and must not block.
 	Hearing func(took time.Duration)
 
 	// Retried, if not nil, is called when a tool tries again within a call, see
@@ -88,8 +88,8 @@ type Options struct {
 	// is not known whether the tool has done its work.
 	Restore []byte
 	// Location is the time zone of the conversation, which defines its days ("tomorrow"). A
-	// restored conversation gets that of its checkpoint. If it is nil, the time zone of the
-	// clock at the start is used.
+	// restored conversation must get that of its checkpoint. The default is the time zone of
+	// the clock at the start; the process's own time zone then counts as its offset from UTC.
 	Location *time.Location
 	// Keys is the prefix of the idempotency keys of calls; the default is ID. No two
 	// conversations may share it, and a restored conversation must have the same one as
