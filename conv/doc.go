@@ -87,7 +87,7 @@
 // [Call] is a call of a tool or task without a result. [Due] says what happens with the
 // result:
 //
-//	none    -> held     the call has just come, or its reply is held
+//	none    -> held     its reply is held, or the call has just come
 //	held    -> running  the call is started, with the user's yes if it needs one
 //	held    -> none     its reply was taken back, or the yes is missing: the result is a failure
 //	running -> none     the result has come, or the call took too long or was cancelled
