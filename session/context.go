@@ -70,15 +70,21 @@ func (m *Machine) SetContext(ctx context.Context, changes []byte) error {
 
 // tryContext returns the error with which changes would be refused now, or nil.
 func (m *Machine) tryContext(changes []byte) error {
-	var refused error
+	var now conv.Context
+	var ends bool
 	err := m.inspect(func(c *conv.Conversation) {
-		if c.Phase() == conv.Terminating {
-			refused = ErrEnded
-		} else if _, err := c.State().Context.With(string(changes)); err != nil {
-			refused = &ContextError{err}
-		}
+		now, ends = c.State().Context, c.Phase() == conv.Terminating
 	})
-	return errors.Join(err, refused)
+	switch {
+	case err != nil:
+		return err
+	case ends:
+		return ErrEnded
+	}
+	if _, err := now.With(string(changes)); err != nil {
+		return &ContextError{err}
+	}
+	return nil
 }
 
 // SetContext changes the context of the conversation as [Machine.SetContext] does. It returns when
