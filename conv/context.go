@@ -24,6 +24,7 @@ const (
 	maxContextName    = 200      // bytes in the name of an entry
 	maxContextBytes   = 16 << 10 // bytes in all names and values together
 	maxContextDepth   = 32       // levels of nested JSON values
+	maxContextChanges = 32 << 10 // bytes of changes that are read at once
 )
 
 // Context is data about the conversation that its client and its tools set
@@ -64,6 +65,9 @@ func (x *Context) sections() [2]*map[string]json.RawMessage {
 // same name. The value null removes an entry or, as the value of a section, all of its
 // entries. With returns x and an error if the changes are invalid or exceed a limit.
 func (x Context) With(changes string) (Context, error) {
+	if n := len(changes); n > maxContextChanges {
+		return x, fmt.Errorf("the changes have %d bytes, must have at most %d", n, maxContextChanges)
+	}
 	if !utf8.ValidString(changes) {
 		return x, errors.New("the context must be valid UTF-8")
 	}
@@ -127,8 +131,25 @@ func withEntries(entries, changes map[string]json.RawMessage) (map[string]json.R
 	return next, nil
 }
 
-// oneForm returns a JSON value as json.Marshal writes it, so that neither a snapshot nor
-// an escape in it makes a difference.
+// read returns a context as it was before it was written to a snapshot, which escapes
+// more.
+func (x Context) read() Context {
+	for _, section := range x.sections() {
+		entries := make(map[string]json.RawMessage, len(*section))
+		for name, value := range *section { // order: each by itself
+			if form, err := oneForm(value); err == nil && !isNull(value) {
+				entries[name] = form
+			}
+		}
+		if *section = entries; len(entries) == 0 {
+			*section = nil
+		}
+	}
+	return x
+}
+
+// oneForm returns a JSON value in the one form that a context keeps of it: spaces, escapes
+// and the order of names make no difference.
 func oneForm(value json.RawMessage) (json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
@@ -136,7 +157,13 @@ func oneForm(value json.RawMessage) (json.RawMessage, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
-	return json.Marshal(v)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func isNull(value json.RawMessage) bool { return string(bytes.TrimSpace(value)) == "null" }

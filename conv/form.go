@@ -71,7 +71,7 @@ func (f *stateForm) state() State {
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
 		Calls: callsOf(f.Calls), Session: f.Session.session(), Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
 		Pending: f.Pending.pending(), Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
-		History: f.History, Summary: f.Summary, Context: f.Context, Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
+		History: f.History, Summary: f.Summary, Context: f.Context.read(), Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
 	}
 }
 

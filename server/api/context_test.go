@@ -35,7 +35,7 @@ func TestContext(t *testing.T) {
 	if string(view.Files["a.go"]) != `{"line":3.0}` {
 		t.Errorf("the answer has %+v", view)
 	}
-	const set = `{"files":{"a.go":{"line":3.0}},"preferences":{"tone":"\u003cb\u003e"}}`
+	const set = `{"files":{"a.go":{"line":3.0}},"preferences":{"tone":"<b>"}}`
 	want("set", set)
 
 	for _, c := range []struct {
