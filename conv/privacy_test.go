@@ -66,9 +66,8 @@ func fill(v reflect.Value, path string) {
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), path)
 	case reflect.Map:
-		if entries, ok := v.Interface().(map[string]json.RawMessage); ok {
-			entries = map[string]json.RawMessage{"«" + path + "»": json.RawMessage(`"«` + path + `»"`)}
-			v.Set(reflect.ValueOf(entries))
+		if v.Type() == reflect.TypeFor[map[string]json.RawMessage]() {
+			v.Set(reflect.ValueOf(map[string]json.RawMessage{"«" + path + "»": json.RawMessage(`"«` + path + `»"`)}))
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() || v.Type() == reflect.TypeFor[dialog.State]() || v.Type() == reflect.TypeFor[json.RawMessage]() {
