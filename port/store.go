@@ -17,8 +17,8 @@ type Store interface {
 	Save(ctx context.Context, h Hold, snapshot []byte) error
 	// Load returns the snapshot of a conversation. ok is false if there is none.
 	Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error)
-	// Delete removes all data of a conversation: snapshot, journal, claim and
-	// tokens. It returns nil if the conversation does not exist.
+	// Delete removes all data of a conversation: snapshot, journal, claim, tokens and
+	// the files of an agent that no other conversation has. It returns nil if the conversation does not exist.
 	Delete(ctx context.Context, id string) error
 }
 
@@ -34,6 +34,18 @@ type Journal interface {
 	// numbers, and stops at the first error. The bytes are valid only during the
 	// call.
 	Read(ctx context.Context, id string, each func(number int, records []byte) error) error
+}
+
+// Versions stores the files of agents under their digests, for the conversations that
+// are held with them. It is safe for concurrent use by several goroutines and processes.
+type Versions interface {
+	// KeepVersion stores the files of the agent that a conversation is held with, until
+	// no conversation has them: a conversation has those it was given last, and loses
+	// them when it is deleted. If the digest exists, its files stay as they are. The hold
+	// must have a token; KeepVersion fails with [ErrFenced] as [Store.Save] does.
+	KeepVersion(ctx context.Context, h Hold, digest string, files []byte) error
+	// LoadVersion returns the files of a digest. ok is false if there are none.
+	LoadVersion(ctx context.Context, digest string) (files []byte, ok bool, err error)
 }
 
 // Archive lists and deletes stored conversations, for maintenance. It is safe for

@@ -69,13 +69,14 @@ func TestFakeTool(t *testing.T) {
 func TestFakeStore(t *testing.T) {
 	open := func(*testing.T) Stores {
 		s := &Store{}
-		return Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s}
+		return Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s}
 	}
 	TestStore(t, open)
 	TestJournal(t, open)
 	TestRegistry(t, open)
 	TestArchive(t, open)
 	TestTickets(t, open)
+	TestVersions(t, open)
 }
 
 func TestFakeTasks(t *testing.T) {

@@ -19,6 +19,7 @@ var (
 	_ port.Registry = (*Store)(nil)
 	_ port.Archive  = (*Store)(nil)
 	_ port.Tickets  = (*Store)(nil)
+	_ port.Versions = (*Store)(nil)
 )
 
 // Store keeps conversations in memory. The zero value is ready; it is safe for
@@ -34,6 +35,8 @@ type Store struct {
 	claims    map[string]*claim
 	nodes     map[string]beat
 	tickets   map[string]ticket // by kind and digest
+	versions  map[string]string // digests, by conversation
+	agents    map[string][]byte // files, by digest
 	last      int64             // the last token
 }
 
@@ -60,6 +63,7 @@ func (s *Store) begin(ctx context.Context) (now time.Time, err error) {
 	s.mu.Lock()
 	if s.snapshots == nil {
 		s.snapshots, s.journals = make(map[string]kept), make(map[string]*pieces)
+		s.versions, s.agents = make(map[string]string), make(map[string][]byte)
 		s.claims, s.nodes, s.tickets = make(map[string]*claim), make(map[string]beat), make(map[string]ticket)
 	}
 	return now, nil
@@ -115,6 +119,8 @@ func (s *Store) remove(id string) {
 	delete(s.snapshots, id)
 	delete(s.journals, id)
 	delete(s.claims, id)
+	delete(s.versions, id)
+	s.tidy()
 }
 
 // List returns the newest snapshots.

@@ -18,8 +18,9 @@ type Stores struct {
 	Store    port.Store
 	Journal  port.Journal
 	Registry port.Registry
-	Archive  port.Archive // used by TestArchive only
-	Tickets  port.Tickets // used by TestTickets only
+	Archive  port.Archive  // used by TestArchive only
+	Tickets  port.Tickets  // used by TestTickets only
+	Versions port.Versions // used by TestVersions only
 }
 
 // alive is the ttl of a node that does not die during a test.

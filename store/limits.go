@@ -61,6 +61,17 @@ func CheckPiece(id string, number, n, most int) error {
 	return err
 }
 
+// CheckVersion refuses a version of an agent without a name, and a hold without a token.
+func CheckVersion(h port.Hold, digest string) error {
+	if digest == "" || len(digest) > MaxID {
+		return fmt.Errorf("the digest has %d bytes, expected 1 to %d", len(digest), MaxID)
+	}
+	if h.Token == 0 {
+		return errors.New("the hold has no token, expected one")
+	}
+	return nil
+}
+
 // CheckNode refuses a node that cannot be kept, or that would not live.
 func CheckNode(n port.Node, ttl time.Duration) error {
 	switch err := CheckID(n.ID); {

@@ -22,6 +22,7 @@ var (
 	_ port.Registry = (*Store)(nil)
 	_ port.Archive  = (*Store)(nil)
 	_ port.Tickets  = (*Store)(nil)
+	_ port.Versions = (*Store)(nil)
 )
 
 // Store keeps conversations in a database. It is safe for concurrent use.
@@ -166,7 +167,10 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		b.Queue("DELETE FROM hocket.claims WHERE id = $1", []byte(id))
 		b.Queue("DELETE FROM hocket.snapshots WHERE id = $1", []byte(id))
 		b.Queue("DELETE FROM hocket.journal WHERE id = $1", []byte(id))
-		err = s.pool.SendBatch(limited, &b).Close()
+		b.Queue("DELETE FROM hocket.versions WHERE id = $1", []byte(id))
+		if err = s.pool.SendBatch(limited, &b).Close(); err == nil {
+			err = s.tidy(limited)
+		}
 	}
 	return s.fail(ctx, "delete "+store.Quote(id), err)
 }

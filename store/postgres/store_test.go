@@ -66,7 +66,7 @@ func wantError(t testing.TB, err error, words ...string) {
 
 // views are what a store is.
 func views(s *Store) porttest.Stores {
-	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s}
+	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s}
 }
 
 func TestConformance(t *testing.T) {
@@ -74,7 +74,7 @@ func TestConformance(t *testing.T) {
 	url := server.Database(t)
 	open := func(t *testing.T) porttest.Stores { // the same database, emptied: to make one takes longer than most rules
 		s := begun(t, Options{URL: url})
-		if _, err := s.pool.Exec(t.Context(), "TRUNCATE hocket.nodes, hocket.claims, hocket.snapshots, hocket.journal, hocket.tickets"); err != nil {
+		if _, err := s.pool.Exec(t.Context(), "TRUNCATE hocket.nodes, hocket.claims, hocket.snapshots, hocket.journal, hocket.tickets, hocket.versions, hocket.agents"); err != nil {
 			t.Fatal(err)
 		}
 		return views(s)
@@ -84,6 +84,7 @@ func TestConformance(t *testing.T) {
 	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
+	t.Run("versions", func(t *testing.T) { porttest.TestVersions(t, open) })
 }
 
 // grant are tokens of a conversation, without any before them.

@@ -53,6 +53,9 @@ func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err
 	for {
 		n, err := s.expire(ctx, age)
 		deleted += n
+		if err == nil && n == 0 && deleted > 0 {
+			err = s.tidyUp(ctx)
+		}
 		if err != nil || n == 0 {
 			return deleted, s.fail(ctx, "expire", err)
 		}
@@ -99,6 +102,7 @@ const removing = `
 			(SELECT added FROM hocket.journal WHERE id = $1 AND number = 1)) < clock_timestamp() - $2::interval),
 	snapshot AS (DELETE FROM hocket.snapshots s USING old WHERE s.id = $1 AND s.saved < old.at),
 	pieces AS (DELETE FROM hocket.journal USING old WHERE id = $1),
+	version AS (DELETE FROM hocket.versions USING old WHERE id = $1),
 	claim AS (DELETE FROM hocket.claims WHERE id = $1 AND (token = 0 OR EXISTS (SELECT FROM old)))
 	SELECT EXISTS (SELECT FROM old)`
 

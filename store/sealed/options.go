@@ -18,6 +18,8 @@ type Options struct {
 	Journal port.Journal
 	// Tickets, if set, are wrapped too.
 	Tickets port.Tickets
+	// Versions, if set, are wrapped too.
+	Versions port.Versions
 	// Keys are the keys, of [KeySize] bytes: the first seals, all open.
 	Keys [][]byte
 }

@@ -11,16 +11,18 @@ import (
 
 // Store seals what it writes. It is safe for concurrent use.
 type Store struct {
-	store   port.Store
-	journal port.Journal // nil: there is none
-	tickets port.Tickets // nil: there are none
-	box     *seal.Box
+	store    port.Store
+	journal  port.Journal  // nil: there is none
+	tickets  port.Tickets  // nil: there are none
+	versions port.Versions // nil: there are none
+	box      *seal.Box
 }
 
 var (
-	_ port.Store   = (*Store)(nil)
-	_ port.Journal = (*Store)(nil)
-	_ port.Tickets = (*Store)(nil)
+	_ port.Store    = (*Store)(nil)
+	_ port.Journal  = (*Store)(nil)
+	_ port.Tickets  = (*Store)(nil)
+	_ port.Versions = (*Store)(nil)
 )
 
 // New wraps a store.
@@ -32,7 +34,7 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sealed store: %w", err)
 	}
-	return &Store{store: o.Store, journal: o.Journal, tickets: o.Tickets, box: box}, nil
+	return &Store{store: o.Store, journal: o.Journal, tickets: o.Tickets, versions: o.Versions, box: box}, nil
 }
 
 // Save seals a snapshot with the first key and saves it.

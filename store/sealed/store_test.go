@@ -17,7 +17,7 @@ func key32(b byte) []byte { return bytes.Repeat([]byte{b}, KeySize) }
 
 func sealing(t testing.TB, under *porttest.Store, keys ...[]byte) *Store {
 	t.Helper()
-	s, err := New(Options{Store: under, Journal: under, Tickets: under, Keys: keys})
+	s, err := New(Options{Store: under, Journal: under, Tickets: under, Versions: under, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +28,12 @@ func TestPort(t *testing.T) {
 	open := func(t *testing.T) porttest.Stores {
 		under := &porttest.Store{}
 		s := sealing(t, under, key32(1))
-		return porttest.Stores{Store: s, Journal: s, Registry: under, Tickets: s}
+		return porttest.Stores{Store: s, Journal: s, Registry: under, Archive: under, Tickets: s, Versions: s}
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
+	t.Run("versions", func(t *testing.T) { porttest.TestVersions(t, open) })
 }
 
 // TestRotation: a new key seals, an old one still opens, and one that is gone does
@@ -166,6 +167,45 @@ func TestTickets(t *testing.T) {
 			t.Errorf("%s: %q is believed", what, got)
 		}
 	}
+}
+
+// TestVersions: the files of an agent are not readable below, nor is their digest, and a
+// key that is gone has left them to those that there are.
+func TestVersions(t *testing.T) {
+	under := &porttest.Store{}
+	if err := under.Beat(t.Context(), port.Node{ID: "n"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	keep := func(s *Store, id string) {
+		t.Helper()
+		h, err := under.Claim(t.Context(), id, "n")
+		if err == nil {
+			err = s.KeepVersion(t.Context(), h, "digest", []byte("my secret words"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := sealing(t, under, key32(1))
+	keep(s, "a")
+	if _, ok, err := under.LoadVersion(t.Context(), "digest"); ok || err != nil {
+		t.Errorf("the digest is readable: %v, error %v", ok, err)
+	}
+	raw, ok, err := under.LoadVersion(t.Context(), s.versionNames("digest")[0])
+	if err != nil || !ok || bytes.Contains(raw, []byte("secret")) || !Sealed(raw) {
+		t.Errorf("%q, %v, error %v", raw, ok, err)
+	}
+	both, fresh := sealing(t, under, key32(2), key32(1)), sealing(t, under, key32(2))
+	load := func(s *Store, want bool) {
+		t.Helper()
+		if b, ok, err := s.LoadVersion(t.Context(), "digest"); err != nil || ok != want || ok && string(b) != "my secret words" {
+			t.Errorf("%q, %v, error %v", b, ok, err)
+		}
+	}
+	load(both, true)
+	load(fresh, false)
+	keep(both, "b")
+	load(fresh, true)
 }
 
 // TestKeys: what is no key is refused, and never told.

@@ -23,6 +23,7 @@ var (
 	_ port.Registry = (*Store)(nil)
 	_ port.Archive  = (*Store)(nil)
 	_ port.Tickets  = (*Store)(nil)
+	_ port.Versions = (*Store)(nil)
 )
 
 // Store keeps conversations in a file. It is safe for concurrent use.
@@ -239,13 +240,13 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 // remove deletes a conversation from every table.
 func remove(ctx context.Context, tx *sql.Tx, id []byte) error {
 	for _, text := range []string{
-		"DELETE FROM snapshots WHERE id = ?", "DELETE FROM journal WHERE id = ?", "DELETE FROM claims WHERE id = ?",
+		"DELETE FROM snapshots WHERE id = ?", "DELETE FROM journal WHERE id = ?", "DELETE FROM claims WHERE id = ?", "DELETE FROM versions WHERE id = ?",
 	} {
 		if _, err := tx.ExecContext(ctx, text, id); err != nil {
 			return err
 		}
 	}
-	return nil
+	return tidy(ctx, tx)
 }
 
 // write carries out f in a transaction, which is undone where f fails.

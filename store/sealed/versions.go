@@ -1,0 +1,62 @@
+package sealed
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/hocketvoice/hocket/port"
+)
+
+// versionPlace is the name that the files of an agent are sealed for.
+func versionPlace(digest string) string { return "\x00agent\x00" + digest }
+
+var errNoVersions = errors.New("sealed store: there are no versions")
+
+// versionNames are those of a digest below, one for each key: who reads them cannot try
+// which files they are of, and each key has files that it opens.
+func (s *Store) versionNames(digest string) []string {
+	var names []string
+	for _, d := range s.box.Digests(versionPlace(digest)) {
+		names = append(names, hex.EncodeToString(d))
+	}
+	return names
+}
+
+// KeepVersion seals the files of an agent with the first key and keeps them.
+func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, files []byte) error {
+	if s.versions == nil {
+		return errNoVersions
+	}
+	if digest == "" {
+		return errors.New("sealed store: the digest of an agent is empty")
+	}
+	b, err := s.box.Seal(versionPlace(digest), files)
+	if err != nil {
+		return fmt.Errorf("seal the agent of %q: %w", h.ID, err)
+	}
+	return s.versions.KeepVersion(ctx, h, s.versionNames(digest)[0], b)
+}
+
+// LoadVersion opens the files of an agent. Those that the key of their name does not open
+// are an error, and so are those that were never sealed.
+func (s *Store) LoadVersion(ctx context.Context, digest string) (files []byte, ok bool, err error) {
+	if s.versions == nil {
+		return nil, false, errNoVersions
+	}
+	for _, name := range s.versionNames(digest) {
+		b, ok, err := s.versions.LoadVersion(ctx, name)
+		if err != nil {
+			return nil, false, err
+		}
+		if !ok {
+			continue
+		}
+		if files, err = s.box.Open(versionPlace(digest), b); err != nil {
+			return nil, false, fmt.Errorf("open an agent: %w", err)
+		}
+		return files, true, nil
+	}
+	return nil, false, nil
+}
