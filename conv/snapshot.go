@@ -80,9 +80,13 @@ func (s State) withoutWords() State {
 	return s
 }
 
+// ErrOtherAgent reports a snapshot whose dialogue cannot go on with the agent.
+var ErrOtherAgent = errors.New("the snapshot is of another agent, or of another version of it")
+
 // Restore returns a conversation in the state of a snapshot. The options are not part of a
 // snapshot and may differ from those of the earlier conversation. It returns an error if an
-// option is invalid, or if the snapshot is not valid or of another version. The caller calls
+// option is invalid, or if the snapshot is not valid or of another version, and one that wraps
+// [ErrOtherAgent] if the dialogue cannot go on with the agent. The caller calls
 // [Conversation.Wake] before the first step if time has passed since the snapshot.
 func Restore(o Options, b []byte) (*Conversation, error) {
 	c, err := New(o)
@@ -110,6 +114,11 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	}
 	if err := c.st.check(); err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
+	}
+	if o.Agent != nil {
+		if err := o.Agent.Fits(&c.st.Dialogue); err != nil {
+			return nil, fmt.Errorf("restore: %w: %w", ErrOtherAgent, err)
+		}
 	}
 	if o.Agent != nil && c.st.Expecting {
 		// While an action runs, the machine may expect something else than the dialogue.

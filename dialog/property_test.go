@@ -320,6 +320,9 @@ func (w *walker) checkSlots(t *rapid.T, what string, before State) {
 func (w *walker) checkShape(t *rapid.T, what string) {
 	st := &w.st
 	bad := func(why string) { t.Fatalf("%s: %s: %+v", what, why, *st) }
+	if err := w.a.Fits(st); err != nil {
+		bad(err.Error())
+	}
 	switch st.ConversationState {
 	case Idle, Completed:
 		if st.CurrentFlow != agent.NoFlow || st.CurrentStep != "" || st.WaitingForSlot != "" {
