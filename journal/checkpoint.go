@@ -27,7 +27,9 @@ type Checkpoint struct {
 	Timezone  string    `json:"timezone,omitempty"` // of the conversation: a name of the IANA database, or an offset such as +02:00
 	Started   time.Time `json:"started"`
 	Saved     time.Time `json:"saved"`
-	Privacy   string    `json:"privacy,omitempty"` // of package conv; empty if the words may be stored
+	// AgentDigest is the digest of the agent's files ([EncodeAgent]); empty if not known.
+	AgentDigest string `json:"agent_digest,omitempty"`
+	Privacy     string `json:"privacy,omitempty"` // of package conv; empty if the words may be stored
 	// Awaited reports that a server waits for the client of this conversation. A
 	// process that finds the client missing ends the conversation.
 	Awaited bool   `json:"awaited,omitempty"`

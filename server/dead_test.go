@@ -44,7 +44,7 @@ func TestCallsThatNeverConnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	handler, err := api.New(api.Options{
-		Hub: h, Agents: []api.Agent{{Name: "desk", Language: "en", Speech: true}}, Log: slog.New(slog.DiscardHandler),
+		Hub: h, Agents: func() []api.Agent { return []api.Agent{{Name: "desk", Language: "en", Speech: true}} }, Log: slog.New(slog.DiscardHandler),
 		Text: func() port.Leg { return text.New(text.Options{}) }, WebRTC: server.Accept(calls), Connecting: calls.Connecting,
 		Call: func(agent, transport string) (hub.Call, error) {
 			return hub.Call{Agent: agent, Transport: transport, Session: func(c *hub.Conversation) (*session.Session, error) {

@@ -140,11 +140,11 @@ func (s *Server) api(o Options) (http.Handler, error) {
 		Call: o.hubCall,
 		Keys: o.Keys, Open: o.Open, Path: o.Path, Origins: o.Origins,
 	}
-	for _, a := range o.Agents {
-		routes.Agents = append(routes.Agents, api.Agent{
-			Name: a.Name, Language: a.Language(), Speech: o.Recognizer != nil && o.Synthesizer != nil,
-		})
+	agents := make([]api.Agent, len(o.Agents))
+	for i, a := range o.Agents {
+		agents[i] = api.Agent{Name: a.Name, Language: a.Language(), Speech: o.Recognizer != nil && o.Synthesizer != nil}
 	}
+	routes.Agents = func() []api.Agent { return agents }
 	return api.New(routes)
 }
 

@@ -32,6 +32,8 @@ type Checkpoints struct {
 	// Agent, Transport, Owner and Caller are stored with each checkpoint, for programs that
 	// list conversations or resume one.
 	Agent, Transport, Owner, Caller string
+	// AgentDigest is the digest of the agent's files, see [journal.EncodeAgent].
+	AgentDigest string
 	// Awaited is stored with each checkpoint, see [journal.Checkpoint].
 	Awaited bool
 	// Started is when the conversation began. The zero time means the beginning of the
@@ -350,7 +352,7 @@ func (k *keeper) encode(d *draft) ([]byte, error) {
 	}
 	st := d.conv.State()
 	return journal.Checkpoint{
-		ID: k.id, Agent: k.o.Agent, Transport: k.o.Transport, Owner: k.o.Owner, Caller: k.o.Caller,
+		ID: k.id, Agent: k.o.Agent, AgentDigest: k.o.AgentDigest, Transport: k.o.Transport, Owner: k.o.Owner, Caller: k.o.Caller,
 		Privacy: string(k.privacy), Awaited: k.o.Awaited, Timezone: k.timezone, Started: k.started, Saved: d.now,
 		Phase: st.Phase.String(), Turns: st.LastTurn, Ended: d.ended, Snapshot: snapshot,
 	}.Marshal()

@@ -150,6 +150,14 @@ func prepare(o CallOptions) (p prepared, err error) {
 // hold runs the session to the end of the call. source is the kind of the leg, as the
 // store has it.
 func hold(ctx context.Context, o CallOptions, p prepared, source string, leg port.Leg, trace io.Writer) (_ CallResult, err error) {
+	kept, err := keep(ctx, o.Store, o.Resume, p.agent, settings.AgentName(o.Agent), source, p.opts.Store)
+	if err != nil {
+		return CallResult{}, err
+	}
+	defer func() { err = errors.Join(err, kept.close()) }() //nolint:contextcheck // an end is not cut short
+	if err := kept.goOn(ctx, &p.agent, &p.opts, o.Config, o.Note); err != nil {
+		return CallResult{}, err
+	}
 	agent, opts, speech := p.agent, p.opts, p.speech
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
@@ -168,12 +176,7 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
-	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), source, opts.Store)
-	if err != nil {
-		return CallResult{}, err
-	}
-	defer func() { err = errors.Join(err, kept.close()) }() //nolint:contextcheck // an end is not cut short
-	id := "call"                                            // the same arguments give the same trace
+	id := "call" // the same arguments give the same trace
 	if o.Store != "" {
 		id = kept.id
 	}
@@ -230,16 +233,30 @@ func Noon(day time.Time, location *time.Location) time.Time {
 // agent's settings over them and the defaults of calls below. path may be empty: there is no
 // config file then.
 func agentOptions(def *settings.Agent, path string) (Options, error) {
+	installation, err := loadInstallation(path)
+	if err != nil {
+		return Options{}, settings.InFile(err, "the agent's file "+def.Files[0].Name)
+	}
+	return optionsOf(def, installation)
+}
+
+// loadInstallation reads a config file, nil if path is empty.
+func loadInstallation(path string) (*config.Config, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return config.Load(path)
+}
+
+// optionsOf are the options of conversations with the agent in an installation, which may
+// be nil.
+func optionsOf(def *settings.Agent, installation *config.Config) (Options, error) {
 	c, err := settings.OfAgent(def.Files)
 	if err != nil {
 		return Options{}, err
 	}
 	own := c.Model
-	var installation *config.Config
-	if path != "" {
-		if installation, err = config.Load(path); err != nil {
-			return Options{}, settings.InFile(err, "the agent's file "+def.Files[0].Name)
-		}
+	if installation != nil {
 		c = c.Or(installation)
 	} else if err := foreignKey(c); err != nil {
 		return Options{}, err

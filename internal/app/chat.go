@@ -42,11 +42,7 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	if err != nil {
 		return nil, nil, inputError{err}
 	}
-	tools, err := OpenTools(ctx, opts.Tools)
-	if err != nil {
-		return nil, nil, inputError{err}
-	}
-	ends := []func() error{tools.Close}
+	var ends []func() error
 	end = func() error {
 		var errs []error
 		for _, f := range slices.Backward(ends) {
@@ -54,6 +50,19 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 		}
 		return errors.Join(errs...)
 	}
+	kept, err := keep(ctx, o.Store, o.Resume, agent, settings.AgentName(o.Agent), "text", opts.Store)
+	if err != nil {
+		return nil, nil, err
+	}
+	ends = append(ends, kept.close)
+	if err := kept.goOn(ctx, &agent, &opts, o.Config, o.Note); err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	tools, err := OpenTools(ctx, opts.Tools)
+	if err != nil {
+		return nil, nil, errors.Join(inputError{err}, end())
+	}
+	ends = append(ends, tools.Close)
 	flows, model, err := tools.For(ctx, agent)
 	if err != nil {
 		return nil, nil, errors.Join(inputError{err}, end())
@@ -64,11 +73,6 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	if err != nil {
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
-	kept, err := keep(ctx, o.Store, o.Resume, settings.AgentName(o.Agent), "text", opts.Store)
-	if err != nil {
-		return nil, nil, errors.Join(err, end())
-	}
-	ends = append(ends, kept.close)
 	if o.Note != nil {
 		kept.points.Behind = noteBehind(o.Note)
 		opts.remark(settings.AgentName(o.Agent), o.Note)

@@ -21,6 +21,7 @@ type engine interface {
 	port.Registry
 	port.Archive
 	port.Tickets
+	port.Versions
 	Close() error
 }
 

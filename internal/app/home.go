@@ -34,8 +34,7 @@ func openHome(ctx context.Context, s *Store, c config.Server, keep time.Duration
 // kept is a conversation that this server may go on with.
 type kept struct {
 	*node.Home
-	log    *slog.Logger
-	agents []*served
+	server *Server
 }
 
 // Restore describes how a conversation goes on here. Who does not begin it calls its
@@ -51,12 +50,13 @@ func (k kept) Restore(ctx context.Context, id string) (hub.Call, error) {
 	if err != nil {
 		return hub.Call{}, err
 	}
-	for _, a := range k.agents {
-		if a.name == c.Agent {
-			return a.goesOn(c, hold), nil
-		}
+	a, err := k.server.goesOnWith(ctx, c, hold)
+	if err == nil {
+		return a.goesOn(c, hold), nil
 	}
 	k.Over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
-	k.log.Error("a conversation cannot go on: this server does not have its agent", "conversation", id, "agent", c.Agent)
-	return hub.Call{}, api.ErrGone
+	if errors.Is(err, errOther) {
+		return hub.Call{}, api.ErrChanged
+	}
+	return hub.Call{}, fmt.Errorf("%w: %w", api.ErrUnsure, err)
 }

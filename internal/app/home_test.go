@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -49,7 +50,7 @@ func TestTokensAnywhere(t *testing.T) {
 // TestKeepClaims: what is kept is claimed first, and a failure leaves no claim behind.
 func TestKeepClaims(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	first, err := keep(t.Context(), path, "", "flights", "text", config.Store{})
+	first, err := keep(t.Context(), path, "", flights(t), "flights", "text", config.Store{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestKeepClaims(t *testing.T) {
 		t.Errorf("error %v, expected that it is fenced", err)
 	}
 	for _, id := range []string{"nobody", first.id} { // one is not there, one is no checkpoint
-		if k, err := keep(t.Context(), path, id, "flights", "text", config.Store{}); err == nil {
+		if k, err := keep(t.Context(), path, id, flights(t), "flights", "text", config.Store{}); err == nil {
 			t.Errorf("%+v", k)
 		}
 	}
@@ -222,4 +223,14 @@ func TestDamagedLogIsTold(t *testing.T) {
 			t.Errorf("damaged %v, the server says %s", damaged, log.String())
 		}
 	}
+}
+
+// flights is the agent of the program.
+func flights(t *testing.T) *settings.Agent {
+	t.Helper()
+	def, err := EmbeddedAgent("flights")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
 }

@@ -112,11 +112,14 @@ func (m *Model) Failed() (never bool, err error) {
 
 // models are those that are open, each once.
 type models struct {
+	mu   sync.Mutex // guards open
 	open map[config.Model]*Model
 }
 
 // get opens a model. It is nil where c is nothing.
 func (m *models) get(c config.Model) (*Model, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if one, ok := m.open[c]; ok {
 		return one, nil
 	}
@@ -131,13 +134,24 @@ func (m *models) get(c config.Model) (*Model, error) {
 	return one, nil
 }
 
+// all are those that are open.
+func (m *models) all() []*Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*Model
+	for _, one := range m.open {
+		if one != nil {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
 // close ends all.
 func (m *models) close() error {
 	var errs []error
-	for _, one := range m.open {
-		if one != nil {
-			errs = append(errs, one.Close())
-		}
+	for _, one := range m.all() {
+		errs = append(errs, one.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -145,8 +159,8 @@ func (m *models) close() error {
 // probe asks each model's server once whether it is there and takes the key, so that who
 // starts a server with a wrong one reads it before the first caller hears it.
 func (m *models) probe(ctx context.Context, log *slog.Logger) {
-	for _, one := range m.open {
-		if one == nil || one.Probe(ctx) == nil || ctx.Err() != nil {
+	for _, one := range m.all() {
+		if one.Probe(ctx) == nil || ctx.Err() != nil {
 			continue
 		}
 		if _, err := one.Failed(); err != nil {
@@ -158,7 +172,7 @@ func (m *models) probe(ctx context.Context, log *slog.Logger) {
 // ready reports the first model that does not answer. One whose last request failed as others
 // may have, and that has answered before, is ready: a request finds out.
 func (m *models) ready(context.Context) error {
-	for _, one := range m.open {
+	for _, one := range m.all() {
 		if never, err := one.Failed(); err != nil && (never || !one.passing()) {
 			return err
 		}

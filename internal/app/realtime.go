@@ -27,19 +27,19 @@ const realtimeTransport = "realtime"
 
 // openRealtime makes the server of the OpenAI Realtime protocol, whose
 // conversations are the hub's like all others.
-func (s *Server) openRealtime(agents []*served, linger time.Duration) (err error) {
+func (s *Server) openRealtime(linger time.Duration) (err error) {
 	o := realtime.Options{
 		Linger: linger, Answer: s.answerRealtime,
 		Open: func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
 			api.NoteOwner(ctx, from.Owner) // a client secret's is known only now
-			parts, err := s.realtimeParts(agents, from)
+			parts, err := s.realtimeParts(s.roster.list(), from)
 			if err == nil {
 				gate.Vouch(ctx) // conversations have limits of their own
 			}
 			return parts, err
 		},
-		Resume: s.resumeRealtime(agents),
-		Models: func() []string { return realtimeModels(agents) },
+		Resume: s.resumeRealtime(),
+		Models: func() []string { return realtimeModels(s.roster.list()) },
 	}
 	if s.home != nil {
 		o.Secrets = s.home.Tokens("client_secret", realtime.MaxSecrets)
@@ -92,12 +92,19 @@ func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Optio
 	o := a.session(realtimeTransport)
 	if call.Agent == realtimeModel {
 		o.Conv.Agent, o.AgentFiles, o.Instructions, o.Tools = nil, nil, "", nil
+		call.Version = ""
 	}
 	c, err := s.hub.Prepare(call)
 	if err != nil {
 		return realtime.Parts{}, refused(err)
 	}
 	a.kept(&o, c)
+	if call.Agent == realtimeModel && o.Conv.Agent == nil {
+		o.Checkpoints.AgentDigest = ""
+		if a.home != nil {
+			o.Checkpoints.Claim = a.home.Claim
+		}
+	}
 	if more != nil {
 		more(&o)
 	}
@@ -173,7 +180,7 @@ func (i *issued) grant(ctx context.Context) error {
 
 // resumeRealtime goes on with a conversation of the protocol that does not run here. Its
 // token is good until the next one is granted: a server without room leaves it good.
-func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime.Caller, string) (realtime.Parts, error) {
+func (s *Server) resumeRealtime() func(context.Context, realtime.Caller, string) (realtime.Parts, error) {
 	if s.home == nil {
 		return nil
 	}
@@ -197,7 +204,7 @@ func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime
 			}
 			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
 		}
-		parts, err := s.goesOnRealtime(ctx, agents, from, c, hold, digest[:])
+		parts, err := s.goesOnRealtime(ctx, from, c, hold, digest[:])
 		if err != nil {
 			s.home.Over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
 		}
@@ -207,7 +214,7 @@ func (s *Server) resumeRealtime(agents []*served) func(context.Context, realtime
 
 // goesOnRealtime are the parts of a conversation that was taken for who has its token.
 func (s *Server) goesOnRealtime(
-	ctx context.Context, agents []*served, from realtime.Caller, c journal.Checkpoint, hold port.Hold, token []byte,
+	ctx context.Context, from realtime.Caller, c journal.Checkpoint, hold port.Hold, token []byte,
 ) (realtime.Parts, error) {
 	// The conversation is this process's: nobody else uses the token up meanwhile.
 	now, ok, err := s.home.Resume(ctx, token)
@@ -217,7 +224,15 @@ func (s *Server) goesOnRealtime(
 	if !ok || now != c.ID || c.Transport != realtimeTransport || c.Owner != from.Owner {
 		return realtime.Parts{}, realtime.ErrUnknownToken
 	}
-	a, name := realtimeAgent(agents, c.Agent)
+	a, name := realtimeAgent(s.roster.list(), c.Agent)
+	if name == c.Agent && name == a.name {
+		var err error
+		if a, err = s.goesOnWith(ctx, c, hold); errors.Is(err, errOther) {
+			return realtime.Parts{}, realtime.ErrUnknownToken
+		} else if err != nil {
+			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
+		}
+	}
 	if name != c.Agent {
 		s.o.Log.Error("a conversation cannot go on: this server does not have its agent", "conversation", c.ID, "agent", c.Agent)
 		return realtime.Parts{}, realtime.ErrUnknownToken

@@ -29,7 +29,7 @@ func newReturning(t *testing.T) *returning {
 	t.Helper()
 	mem := &porttest.Store{}
 	log := slog.New(slog.DiscardHandler)
-	store := &Store{port: mem, registry: mem, journal: mem, tickets: mem}
+	store := &Store{port: mem, registry: mem, journal: mem, tickets: mem, versions: mem}
 	h, err := openHome(t.Context(), store, config.Server{Node: "here"}, 0, log)
 	if err != nil {
 		t.Fatal(err)
@@ -38,13 +38,14 @@ func newReturning(t *testing.T) *returning {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agents, err := loadServed(ServeOptions{Note: func(string) {}})
+	s := &Server{o: ServeOptions{Log: log, Note: func(string) {}}, home: h, hub: one}
+	agents, err := s.loadServed()
 	if err != nil {
 		t.Fatal(err)
 	}
 	agents[0].home, agents[0].store = h, store
-	s := &Server{o: ServeOptions{Log: log}, home: h, hub: one}
-	return &returning{t: t, mem: mem, server: s, resume: s.resumeRealtime(agents)}
+	s.roster.set(agents)
+	return &returning{t: t, mem: mem, server: s, resume: s.resumeRealtime()}
 }
 
 // left is a conversation that a node has given up, with its token.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -128,26 +127,4 @@ func (s *secrets) reload() {
 		return
 	}
 	s.log.Info("the certificate was read again")
-}
-
-// lookEvery is how often the files are looked at.
-const lookEvery = 2 * time.Second
-
-// watch reloads when a file has changed and when it is told to, until ctx ends.
-func (s *secrets) watch(ctx context.Context, told <-chan os.Signal) {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-told:
-			s.changed()
-			s.reload()
-		case <-look.C:
-			if s.changed() {
-				s.reload()
-			}
-		}
-	}
 }

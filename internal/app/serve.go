@@ -46,25 +46,30 @@ type ServeOptions struct {
 	Log *slog.Logger
 	// Note takes remarks about the set-up, a line each.
 	Note func(string)
-	// Reload, if set, has the API keys and the certificate read again.
+	// Reload, if set, has the agents, the API keys and the certificate read again.
 	Reload <-chan os.Signal
 }
 
 // Server is the program as a server, built and listening. Run serves.
 type Server struct {
-	o         ServeOptions
-	drain     time.Duration
-	hub       *hub.Hub
-	pace      *hub.Pace
-	http      *http.Server
-	listener  net.Listener
-	gate      *gate.Gate
-	webrtc    *webrtc.Server
-	realtime  *realtime.Server
-	secrets   *secrets
-	home      *node.Home // nil: conversations are in memory alone
-	store     *Store     // nil as well
-	models    models
+	o            ServeOptions
+	drain        time.Duration
+	hub          *hub.Hub
+	pace         *hub.Pace
+	http         *http.Server
+	listener     net.Listener
+	gate         *gate.Gate
+	webrtc       *webrtc.Server
+	realtime     *realtime.Server
+	secrets      *secrets
+	home         *node.Home // nil: conversations are in memory alone
+	store        *Store     // nil as well
+	models       models
+	tools        *Tools
+	speech       map[config.Speech]*Speech
+	roster       roster
+	installation *config.Config // nil: there is no config file
+
 	tasks     *task.Tasks // nil: delegated work ends with its conversation
 	telemetry *telemetry.Telemetry
 	close     []func() error // in the order of building
@@ -78,7 +83,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	s := &Server{o: o}
+	s := &Server{o: o, speech: make(map[config.Speech]*Speech)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closeAll())
@@ -95,7 +100,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.observe(); err != nil {
 		return nil, err
 	}
-	agents, err := loadServed(o)
+	agents, err := s.loadServed()
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +126,10 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.openWebRTC(c); err != nil {
 		return nil, err
 	}
-	if err := s.openRealtime(agents, time.Duration(c.Resume)); err != nil {
+	if err := s.openRealtime(time.Duration(c.Resume)); err != nil {
 		return nil, err
 	}
-	if err := s.route(c, agents); err != nil {
+	if err := s.route(c); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -210,7 +215,7 @@ func (s *Server) openWebRTC(c config.Server) (err error) {
 }
 
 // route wires the API to what it serves.
-func (s *Server) route(c config.Server, agents []*served) error {
+func (s *Server) route(c config.Server) error {
 	linger := time.Duration(c.Resume)
 	services, err := iceServices(c.WebRTC.ICEServers)
 	if err != nil {
@@ -221,14 +226,13 @@ func (s *Server) route(c config.Server, agents []*served) error {
 		Hub:         s.hub, Text: func() port.Leg { return text.New(text.Options{Linger: linger}) }, WebRTC: serving.Accept(s.webrtc),
 		Panel: panel.Files(), Log: s.o.Log, Metrics: s.telemetry.Handler(), Requests: s.telemetry,
 		Call: func(agent, transport string) (hub.Call, error) {
-			i := slices.IndexFunc(agents, func(a *served) bool { return a.name == agent })
-			return agents[i].call(transport), nil
+			return s.roster.named(agent).call(transport), nil
 		},
 		Realtime: http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path,
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
-		o.Home, o.Stored, o.ClientTokens = kept{s.home, s.o.Log, agents}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)
+		o.Home, o.Stored, o.ClientTokens = kept{s.home, s}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)
 		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.Ready})
 	}
 	if len(s.models.open) > 0 {
@@ -237,11 +241,7 @@ func (s *Server) route(c config.Server, agents []*served) error {
 	if c.AccessLog {
 		o.Access = s.o.Log
 	}
-	for _, a := range agents {
-		o.Agents = append(o.Agents, api.Agent{
-			Name: a.name, Language: a.agent.Language(), Speech: a.speech != nil,
-		})
-	}
+	o.Agents = s.roster.shown
 	handler, err := api.New(o)
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (s *Server) Run(ctx context.Context) error {
 			})
 		}
 		watchers.Go(func() { s.models.probe(watched, s.o.Log) })
-		s.secrets.watch(watched, s.o.Reload)
+		s.watch(watched)
 		watchers.Wait()
 	}()
 	served := make(chan error, 1)
@@ -332,6 +332,8 @@ func (s *Server) serve() error {
 
 // closeAll releases what was opened, in reverse.
 func (s *Server) closeAll() error {
+	s.roster.opening.Lock() // what is opened for a version meanwhile is closed too
+	defer s.roster.opening.Unlock()
 	var errs []error
 	for _, c := range slices.Backward(s.close) {
 		if err := c(); !errors.Is(err, net.ErrClosed) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -22,48 +23,63 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// served is an agent with all that its conversations are made of. It never
-// changes once the server is built.
+// served is a version of an agent with all that its conversations are made of. It never
+// changes once it is equipped.
 type served struct {
-	name   string
-	agent  *settings.Agent
-	opts   Options
-	flows  port.Tool // what the flows call
-	may    port.Tool // what the model may call
-	model  port.Model
-	speech *Speech // nil: this build has none
-	late   func(time.Duration)
-	heard  func(time.Duration)
-	resume time.Duration
-	home   *node.Home // nil: conversations are in memory alone
-	store  *Store     // nil as well
-	tasks  port.Tasks // nil: delegated work ends with its conversation
+	name     string
+	path     string // of its files; empty: they are the program's
+	digest   string // of its files
+	files    []byte // as the store keeps them
+	loadedAt time.Time
+	log      *slog.Logger
+	agent    *settings.Agent
+	opts     Options
+	flows    port.Tool // what the flows call
+	may      port.Tool // what the model may call
+	model    port.Model
+	speech   *Speech // nil: this build has none
+	late     func(time.Duration)
+	heard    func(time.Duration)
+	resume   time.Duration
+	home     *node.Home // nil: conversations are in memory alone
+	store    *Store     // nil as well
+	tasks    port.Tasks // nil: delegated work ends with its conversation
 }
 
 // loadServed loads the agents of a server.
-func loadServed(o ServeOptions) ([]*served, error) {
-	var loaded []*settings.Agent
-	names := make([]string, 0, len(o.Agents))
+func (s *Server) loadServed() ([]*served, error) {
+	o := s.o
+	type named struct {
+		name, path string
+		def        *settings.Agent
+	}
+	var loaded []named
 	for _, path := range o.Agents {
-		agent, err := loadAgent(path, o.Config)
+		def, err := loadAgent(path, o.Config)
 		if err != nil {
 			return nil, err
 		}
-		loaded, names = append(loaded, agent), append(names, settings.AgentName(path))
+		loaded = append(loaded, named{settings.AgentName(path), path, def})
 	}
 	if len(loaded) == 0 {
-		agent, err := EmbeddedAgent("flights")
+		def, err := EmbeddedAgent("flights")
 		if err != nil {
 			return nil, err
 		}
-		loaded, names = append(loaded, agent), append(names, "flights")
+		loaded = append(loaded, named{"flights", "", def})
 	}
 	list := make([]*served, 0, len(loaded))
-	for i, agent := range loaded {
-		if slices.Contains(names[:i], names[i]) {
-			return nil, inputError{fmt.Errorf("two agents have the name %q, that of their file or folder: expected different ones", names[i])}
+	for i, l := range loaded {
+		if slices.ContainsFunc(loaded[:i], func(n named) bool { return n.name == l.name }) {
+			return nil, inputError{fmt.Errorf("two agents have the name %q, that of their file or folder: expected different ones", l.name)}
 		}
-		one, err := newServed(names[i], agent, o)
+		var err error
+		if s.installation == nil && o.Config != "" {
+			if s.installation, err = config.Load(o.Config); err != nil {
+				return nil, inputError{settings.InFile(err, "the agent's file "+l.def.Files[0].Name)}
+			}
+		}
+		one, err := s.newServed(l.name, l.path, l.def, o.Note)
 		if err != nil {
 			return nil, err
 		}
@@ -72,30 +88,31 @@ func loadServed(o ServeOptions) ([]*served, error) {
 	return list, nil
 }
 
-// newServed prepares an agent.
-func newServed(name string, agent *settings.Agent, o ServeOptions) (*served, error) {
-	opts, err := agentOptions(agent, o.Config)
+// newServed prepares a version of an agent, as far as it needs nothing that is open.
+func (s *Server) newServed(name, path string, def *settings.Agent, note func(string)) (*served, error) {
+	opts, err := optionsOf(def, s.installation)
 	if err != nil {
 		return nil, inputError{err}
 	}
-	opts.remark(name, o.Note)
-	for _, p := range agent.Problems {
-		o.Note(p.String())
+	opts.remark(name, note)
+	for _, p := range def.Problems {
+		note(p.String())
 	}
-	return &served{
-		name: name, agent: agent, opts: opts, resume: time.Duration(opts.Server.Resume),
-	}, nil
+	a := &served{
+		name: name, path: path, agent: def, opts: opts, resume: time.Duration(opts.Server.Resume), loadedAt: time.Now(), log: s.o.Log,
+	}
+	a.digest, a.files, err = journal.EncodeAgent(def.Files)
+	return a, err
 }
 
-// share opens the model and the speech engines, once for all agents with the
-// same settings.
+// share opens what the agents share, and equips them with it.
 func (s *Server) share(list []*served, note func(string)) error {
 	s.close = append(s.close, s.models.close)
-	tools, err := OpenTools(context.Background(), list[0].opts.Tools) // the config file alone names them
-	if err != nil {
+	var err error
+	if s.tools, err = OpenTools(context.Background(), list[0].opts.Tools); err != nil { // the config file alone names them
 		return inputError{err}
 	}
-	s.close = append(s.close, tools.Close)
+	s.close = append(s.close, s.tools.Close)
 	opts := list[0].opts
 	switch s.o.Store {
 	case "":
@@ -107,33 +124,46 @@ func (s *Server) share(list []*served, note func(string)) error {
 	if err := s.openHome(opts); err != nil {
 		return err
 	}
-	if err := s.openTasks(opts, list); err != nil {
+	if err := s.openTasks(opts); err != nil {
 		return err
 	}
-	speech := make(map[config.Speech]*Speech)
 	for _, a := range list {
-		model, err := s.models.get(a.opts.Model)
-		if err != nil {
-			return inputError{err}
+		if err := s.equip(a, note); err != nil {
+			return err
 		}
-		a.model, a.heard = model.port(), s.pace.Heard
-		a.late = func(by time.Duration) {
-			s.telemetry.FrameLate(by)
-			s.pace.Sent(by)
-		}
-		a.home, a.store = s.home, s.store
-		if a.flows, a.may, err = tools.For(context.Background(), a.agent); err != nil {
-			return inputError{err}
-		}
-		engines, ok := speech[a.opts.Speech]
-		if !ok {
-			if engines, err = s.engines(a.opts.Speech, note); err != nil {
-				return err
-			}
-			speech[a.opts.Speech] = engines
-		}
-		a.speech = inLanguage(engines, a, note)
 	}
+	s.roster.set(list)
+	return nil
+}
+
+// equip gives a version of an agent its model, its tools and its speech engines, which are
+// those of all versions with the same settings. The server's mutex for it is held, or
+// nobody else is there yet.
+func (s *Server) equip(a *served, note func(string)) error {
+	model, err := s.models.get(a.opts.Model)
+	if err != nil {
+		return inputError{err}
+	}
+	a.model, a.heard = model.port(), s.pace.Heard
+	a.late = func(by time.Duration) {
+		s.telemetry.FrameLate(by)
+		s.pace.Sent(by)
+	}
+	a.home, a.store = s.home, s.store
+	if s.tasks != nil {
+		a.tasks = s.tasks
+	}
+	if a.flows, a.may, err = s.tools.For(context.Background(), a.agent); err != nil {
+		return inputError{err}
+	}
+	engines, ok := s.speech[a.opts.Speech]
+	if !ok {
+		if engines, err = s.engines(a.opts.Speech, note); err != nil {
+			return err
+		}
+		s.speech[a.opts.Speech] = engines
+	}
+	a.speech = inLanguage(engines, a, note)
 	return nil
 }
 
@@ -165,7 +195,7 @@ func (s *Server) openHome(o Options) error {
 
 // openTasks opens where delegated work is kept that outlives its conversation, beside
 // the store.
-func (s *Server) openTasks(o Options, agents []*served) (err error) {
+func (s *Server) openTasks(o Options) (err error) {
 	if s.home == nil {
 		return nil
 	}
@@ -175,7 +205,7 @@ func (s *Server) openTasks(o Options, agents []*served) (err error) {
 	}
 	t := task.Options{
 		Keys: s.store.keys, Log: s.o.Log, Duplicates: duplicates(o.Tools.Tools),
-		Resolve: func(t port.Task) (port.Tool, error) { return toolOf(agents, t) },
+		Resolve: s.toolOf,
 	}
 	if postgres.IsURL(place) {
 		t.URL = place
@@ -187,24 +217,43 @@ func (s *Server) openTasks(o Options, agents []*served) (err error) {
 	}
 	s.close = append(s.close, s.tasks.Close)
 	s.home.Tasks = s.tasks
-	for _, a := range agents {
-		a.tasks = s.tasks
-	}
 	return nil
 }
 
 // toolOf is what has the tool that a task calls: the flows' own, or the model's, whose
-// long results are summarised.
-func toolOf(agents []*served, t port.Task) (port.Tool, error) {
-	i := slices.IndexFunc(agents, func(a *served) bool { return a.name == t.Agent })
-	switch {
-	case i < 0:
+// long results are summarised, in the version of the agent that the conversation is held
+// with.
+func (s *Server) toolOf(t port.Task) (port.Tool, error) {
+	a := s.roster.named(t.Agent)
+	if a == nil {
 		return nil, fmt.Errorf("this server has no agent %q", t.Agent)
-	case t.Action:
-		return agents[i].flows, nil
-	default:
-		return agents[i].may, nil
 	}
+	if was := s.versionOfTask(a, t); was != nil {
+		a = was
+	}
+	if t.Action {
+		return a.flows, nil
+	}
+	return a.may, nil
+}
+
+// versionOfTask is the version of the conversation that a task is for; nil if it is not
+// known.
+func (s *Server) versionOfTask(now *served, t port.Task) *served {
+	if s.store == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
+	defer cancel()
+	c, err := s.store.Load(ctx, t.Conversation)
+	if err != nil || c.AgentDigest == "" {
+		return nil
+	}
+	was, err := s.versionOf(ctx, now, c.AgentDigest)
+	if err != nil {
+		return nil
+	}
+	return was
 }
 
 // engines opens speech engines, nil where this build has none.
@@ -255,7 +304,7 @@ func covers(tag, language string) bool {
 // call describes a conversation with the agent.
 func (a *served) call(transport string) hub.Call {
 	call := hub.Call{
-		Agent: a.name, Transport: transport, Privacy: a.opts.Conversation.Privacy,
+		Agent: a.name, Version: a.version(), Transport: transport, Privacy: a.opts.Conversation.Privacy,
 		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": a.opts.Speech.Recognizer, "voice": a.opts.Speech.Synthesizer},
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			o := a.session(transport)
@@ -303,9 +352,37 @@ func (a *served) kept(o *session.Options, c *hub.Conversation) {
 		return
 	}
 	o.Checkpoints = session.Checkpoints{
-		Store: a.store.port, Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.home.Claim,
-		Agent: c.Agent(), Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
+		Store: a.store.port, Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.claim,
+		Agent: c.Agent(), AgentDigest: a.digest, Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
 	}
+}
+
+// version is the beginning of the digest, for people.
+func (a *served) version() string { return journal.ShortDigest(a.digest) }
+
+// claim takes a new conversation, and keeps the version that it is held with.
+func (a *served) claim(ctx context.Context, id string) (int64, error) {
+	token, err := a.home.Claim(ctx, id)
+	if err != nil || token == 0 {
+		return token, err
+	}
+	return token, a.keepVersion(ctx, port.Hold{ID: id, Token: token})
+}
+
+// versionLimit bounds how long the store may take for a version.
+const versionLimit = 5 * time.Second
+
+// keepVersion keeps the version for a conversation. A store that is away holds up no call.
+func (a *served) keepVersion(ctx context.Context, h port.Hold) error {
+	ctx, cancel := context.WithTimeout(ctx, versionLimit)
+	defer cancel()
+	err := a.store.versions.KeepVersion(ctx, h, a.digest, a.files)
+	if err == nil || errors.Is(err, port.ErrFenced) {
+		return err
+	}
+	a.log.Warn("the agent of a conversation is not kept: it cannot go on with this version once the agent has changed",
+		"conversation", h.ID, "agent", a.name, "version", a.version(), "error", err)
+	return nil
 }
 
 // session are the parts of a conversation.

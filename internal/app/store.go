@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
@@ -25,9 +26,10 @@ import (
 // concurrent use.
 type Store struct {
 	engine   engine
-	port     port.Store   // with encryption, where there are keys
-	journal  port.Journal // as well
-	tickets  port.Tickets // as well
+	port     port.Store    // with encryption, where there are keys
+	journal  port.Journal  // as well
+	tickets  port.Tickets  // as well
+	versions port.Versions // as well
 	registry port.Registry
 	keys     [][]byte // none: what is kept is not sealed
 	shared   bool     // processes of other machines may have it open
@@ -54,18 +56,18 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine, keys: keys, shared: postgres.IsURL(place)}
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine, versions: engine, keys: keys, shared: postgres.IsURL(place)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
 	if len(keys) > 0 {
-		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Tickets: engine, Keys: keys})
+		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Tickets: engine, Versions: engine, Keys: keys})
 		if err != nil {
 			return nil, err
 		}
-		s.port, s.journal, s.tickets = sealing, sealing, sealing
+		s.port, s.journal, s.tickets, s.versions = sealing, sealing, sealing, sealing
 	}
 	if c.Keep > 0 {
 		if _, err := engine.Expire(ctx, time.Duration(c.Keep)); err != nil {
@@ -234,11 +236,12 @@ type keeping struct {
 	restore  json.RawMessage // nil: a new one
 	location *time.Location  // of one that goes on; nil: not known
 	claimed  *node.Claimed
+	was      string // the digest of its agent, of one that began with another version
 }
 
 // keep opens a store for one conversation of an agent's, new or resumed, and claims the
 // conversation for this process. Without a path nothing is kept.
-func keep(ctx context.Context, path, resume, agent, transport string, c config.Store) (_ keeping, err error) {
+func keep(ctx context.Context, path, resume string, def *settings.Agent, agent, transport string, c config.Store) (_ keeping, err error) {
 	k := keeping{id: NewID()}
 	if path == "" {
 		if resume != "" {
@@ -250,10 +253,18 @@ func keep(ctx context.Context, path, resume, agent, transport string, c config.S
 		return k, err
 	}
 	k.points = session.Checkpoints{Store: k.store.port, Sealed: k.store.seals(), Journal: k.store.journal, Agent: agent, Transport: transport}
+	digest, files, err := journal.EncodeAgent(def.Files)
+	if err != nil {
+		return k, errors.Join(err, k.close()) //nolint:contextcheck // an end is not cut short
+	}
+	k.points.AgentDigest = digest
 	if resume != "" {
 		k.id = resume
 	}
-	if err := k.begin(ctx, resume != ""); err != nil {
+	if err = k.begin(ctx, resume != ""); err == nil && k.was == "" {
+		err = k.store.versions.KeepVersion(ctx, k.claimed.Hold, digest, files)
+	}
+	if err != nil {
 		return k, errors.Join(err, k.close()) //nolint:contextcheck // an end is not cut short
 	}
 	return k, nil
@@ -297,6 +308,9 @@ func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
 		return inputError{fmt.Errorf("the conversation %s has ended", k.id)}
 	case kept.Agent != k.points.Agent:
 		return inputError{fmt.Errorf("the conversation %s is one with the agent %s, not with %s", k.id, kept.Agent, k.points.Agent)}
+	}
+	if kept.AgentDigest != k.points.AgentDigest {
+		k.was = kept.AgentDigest
 	}
 	k.restore, k.location, k.points.Started = kept.Snapshot, locationOf(kept), kept.Started
 	return nil

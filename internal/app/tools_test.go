@@ -200,9 +200,10 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 		t.Errorf("%q, error %v, %d requests", out, err, asked)
 	}
 	// The action is the model's too: as a task it is summarised for the one alone.
-	agents := []*served{{name: "a", flows: flows, may: model}}
+	s := &Server{}
+	s.roster.set([]*served{{name: "a", flows: flows, may: model}})
 	for action, want := range map[bool]int{true: 8000, false: len("Summary of a result of 10902 characters: many")} {
-		tool, err := toolOf(agents, port.Task{Agent: "a", Action: action})
+		tool, err := s.toolOf(port.Task{Agent: "a", Action: action})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 			t.Errorf("action %v: %d bytes %.80q, error %v", action, len(out), out, err)
 		}
 	}
-	if _, err := toolOf(agents, port.Task{Agent: "b"}); err == nil || err.Error() != `this server has no agent "b"` {
+	if _, err := s.toolOf(port.Task{Agent: "b"}); err == nil || err.Error() != `this server has no agent "b"` {
 		t.Errorf("%v", err)
 	}
 }

@@ -81,7 +81,7 @@ type ClientToken struct {
 }
 
 func (s *Server) listAgents(w http.ResponseWriter, _ *http.Request, _ who) error {
-	writeJSON(w, http.StatusOK, AgentList{s.o.Agents})
+	writeJSON(w, http.StatusOK, AgentList{s.o.Agents()})
 	return nil
 }
 
@@ -217,16 +217,17 @@ func (p who) resumes(c *hub.Conversation) bool {
 // agent returns the agent of a new conversation, or an error if it does not support
 // the transport.
 func (s *Server) agent(o NewConversation) (Agent, error) {
-	if len(s.o.Agents) == 0 {
+	agents := s.o.Agents()
+	if len(agents) == 0 {
 		return Agent{}, fail(http.StatusNotFound, "no_such_agent", "this server has no agents")
 	}
-	agent := s.o.Agents[0]
+	agent := agents[0]
 	if o.Agent != "" {
-		i := slices.IndexFunc(s.o.Agents, func(a Agent) bool { return a.Name == o.Agent })
+		i := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == o.Agent })
 		if i < 0 {
 			return Agent{}, fail(http.StatusNotFound, "no_such_agent", "unknown agent %q: see GET /v1/agents", o.Agent)
 		}
-		agent = s.o.Agents[i]
+		agent = agents[i]
 	}
 	if o.Transport == "webrtc" && !agent.Speech {
 		return Agent{}, fail(http.StatusNotImplemented, "no_speech", "this server has no recognizer or no voice for the language of the agent: expected transport text")

@@ -37,7 +37,7 @@ type Home interface {
 	// Restore takes over a conversation and returns the description with which it
 	// continues here. The caller sets the leg, and must call Over if the
 	// conversation does not begin. Restore fails with a [port.HeldError] while
-	// another node holds the conversation, with [ErrGone], and with [ErrUnsure].
+	// another node holds the conversation, with [ErrGone], [ErrChanged] and [ErrUnsure].
 	Restore(ctx context.Context, id string) (hub.Call, error)
 	// Holder returns the URL of another node that holds a conversation. ok is false
 	// if there is none.
@@ -46,6 +46,10 @@ type Home interface {
 
 // ErrGone reports that a conversation does not exist or has ended.
 var ErrGone = errors.New("the conversation does not exist or has ended")
+
+// ErrChanged reports a conversation that cannot go on: its agent has changed since, and
+// the version with which it began is lost.
+var ErrChanged = errors.New("the agent has changed, and the conversation cannot go on with it")
 
 // ErrUnsure reports that the state of the conversation is currently unknown. The
 // client should try again.
@@ -154,6 +158,9 @@ func (b *busy) end(id string) {
 // errNoResume refuses a resume token.
 var errNoResume = fail(http.StatusNotFound, "no_such_conversation", "the resume token is invalid or was used, or its conversation has ended")
 
+// errChanged refuses the resume token of a conversation that cannot go on.
+var errChanged = fail(http.StatusGone, "agent_changed", "the agent has changed, and the conversation cannot go on with it: begin a new one")
+
 // restore continues a conversation whose token this process has not issued.
 func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
 	if s.o.Home == nil {
@@ -184,6 +191,9 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	}
 	if errors.Is(err, ErrGone) {
 		return errNoResume
+	}
+	if errors.Is(err, ErrChanged) {
+		return errChanged
 	}
 	if errors.Is(err, ErrUnsure) {
 		return errStore

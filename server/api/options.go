@@ -24,12 +24,18 @@ type Agent struct {
 	Title    string `json:"title"` // for people; derived from the name if empty
 	Language string `json:"language"`
 	Speech   bool   `json:"speech"` // supports voice; otherwise text only
+	// Version is the beginning of the digest of the agent's files. New conversations are
+	// held with this version.
+	Version  string    `json:"version,omitempty"`
+	LoadedAt time.Time `json:"loaded_at,omitzero"`
 }
 
 // Options configures a [Server]. Hub, Call and Text are required.
 type Options struct {
-	Hub    *hub.Hub
-	Agents []Agent
+	Hub *hub.Hub
+	// Agents returns the available agents; nil means that there are none. The server
+	// does not change the list.
+	Agents func() []Agent
 	// Call returns the description of a conversation with an agent of the list over
 	// a transport. The server sets the leg and the owner.
 	Call func(agent, transport string) (hub.Call, error)
@@ -127,9 +133,16 @@ func (o Options) withDefaults() Options {
 	o.MaxStreams = cmp.Or(o.MaxStreams, 100)
 	o.WriteWait = cmp.Or(o.WriteWait, 10*time.Second)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 15*time.Second)
-	o.Agents = slices.Clone(o.Agents)
-	for i := range o.Agents {
-		o.Agents[i].Title = cmp.Or(o.Agents[i].Title, title(o.Agents[i].Name))
+	given := o.Agents
+	o.Agents = func() []Agent {
+		if given == nil {
+			return nil
+		}
+		list := slices.Clone(given())
+		for i := range list {
+			list[i].Title = cmp.Or(list[i].Title, title(list[i].Name))
+		}
+		return list
 	}
 	if o.Vouch == nil {
 		o.Vouch = func(context.Context) {}

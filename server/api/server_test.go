@@ -94,7 +94,9 @@ func newHouse(t *testing.T, limits hub.Options, change func(*Options)) *house {
 		t.Fatal(err)
 	}
 	o := Options{
-		Hub: h.hub, Agents: []Agent{{Name: "flights", Title: "Flights", Language: "en"}, {Name: "secret", Title: "Secret", Language: "en"}},
+		Hub: h.hub, Agents: func() []Agent {
+			return []Agent{{Name: "flights", Title: "Flights", Language: "en"}, {Name: "secret", Title: "Secret", Language: "en"}}
+		},
 		Call: func(agent, _ string) (hub.Call, error) {
 			call := textCall(t, conv.PrivacyKeep)
 			if agent == "secret" {

@@ -81,7 +81,7 @@ func newConversation(h *Hub, id string, call Call) *Conversation {
 		c.trace = &traceLog{bound: h.o.TraceBytes, each: c.stepLine}
 	}
 	c.info = Info{
-		ID: c.id, Agent: c.agent, Transport: c.transport, Owner: c.owner, Started: c.started,
+		ID: c.id, Agent: c.agent, Version: call.Version, Transport: c.transport, Owner: c.owner, Started: c.started,
 		State: view.AgentVoiceIdle.String(),
 	}
 	return c
@@ -110,7 +110,7 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 	s.OnStep(c.step)
 	h := c.hub
 	h.show(c)
-	h.o.Log.Info("conversation started", "conversation", c.id, "agent", c.agent, "transport", c.transport, "owner", c.owner)
+	h.o.Log.Info("conversation started", "conversation", c.id, "agent", c.agent, "version", info.Version, "transport", c.transport, "owner", c.owner)
 	if h.o.Watch != nil {
 		h.o.Watch.Started(info)
 	}

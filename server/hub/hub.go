@@ -34,6 +34,7 @@ type Call struct {
 	ID        string    // of a conversation that continues; empty for a new one
 	Started   time.Time // when it began, if not now
 	Agent     string
+	Version   string // of the agent, for people; may be empty
 	Transport string // "text", "webrtc", ...
 	Owner     string // who may see it and is counted by Options.PerUser; may be empty
 	Caller    string // the person, if known; the same name in each of their conversations

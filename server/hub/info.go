@@ -11,6 +11,7 @@ import (
 type Info struct {
 	ID        string     `json:"id"`
 	Agent     string     `json:"agent"`
+	Version   string     `json:"agent_version,omitempty"` // the beginning of the digest of the agent's files
 	Transport string     `json:"transport"`
 	Phase     conv.Phase `json:"phase"`
 	State     string     `json:"state"` // of the view agent-voice

@@ -54,7 +54,7 @@ func (s *Store) LoadVersion(ctx context.Context, digest string) (files []byte, o
 			continue
 		}
 		if files, err = s.box.Open(versionPlace(digest), b); err != nil {
-			return nil, false, fmt.Errorf("open an agent: %w", err)
+			return nil, false, fmt.Errorf("%w of an agent: %w", ErrOpen, err)
 		}
 		return files, true, nil
 	}

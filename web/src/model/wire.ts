@@ -110,12 +110,15 @@ export interface Agent {
   title?: string;
   language?: string;
   speech?: boolean;
+  /** The beginning of the digest of its files, in which new conversations are held. */
+  version?: string;
 }
 
 /** Listed is an entry of GET /v1/conversations. */
 export interface Listed {
   id: string;
   agent: string;
+  agent_version?: string;
   transport?: string;
   phase?: string;
   state?: string;

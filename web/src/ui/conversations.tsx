@@ -38,6 +38,7 @@ export function Conversations({ app }: { app: App }) {
                 {c.ended ? t("inspect.ended") : labelOf(t, { ...c, lost: c.phase === "reconnecting" })}
                 {c.started && <> · {time(c.started, t.language)}</>}
                 {c.transport && <> · {c.transport}</>}
+                {c.agent_version && <> · <span title={t("talk.version")}>{c.agent_version}</span></>}
               </span>
             </button>
           </li>

@@ -147,6 +147,7 @@ function AgentChoice({ app, disabled }: { app: App; disabled: boolean }) {
   const t = useWords();
   const agents = app.agents.value;
   if (!agents || agents.length === 0) return null;
+  const version = agents.find((a) => a.name === app.agent.value)?.version;
   return (
     <label class="agent-choice">
       <span class="visually-hidden">{t("talk.agent")}</span>
@@ -159,6 +160,7 @@ function AgentChoice({ app, disabled }: { app: App; disabled: boolean }) {
           </option>
         ))}
       </select>
+      {version && <code class="agent-version" title={t("talk.version")}>{version}</code>}
     </label>
   );
 }

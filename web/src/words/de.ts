@@ -19,6 +19,7 @@ export const de: Record<keyof typeof en, string> = {
   "talk.opening": "Verbindet…",
   "talk.text": "Schriftlich beginnen",
   "talk.agent": "Agent",
+  "talk.version": "Version des Agenten",
   "talk.noAgents": "Dieser Server hat keinen Agenten.",
   "talk.noAgentsHelp": "Starten Sie ihn mit hocket serve --agent PFAD.",
   "talk.noSpeech": "Dieser Server wurde ohne Sprache gebaut. Sie können dem Agenten schreiben.",

@@ -19,6 +19,7 @@ export const en = {
   "talk.opening": "Connecting…",
   "talk.text": "Start by text",
   "talk.agent": "Agent",
+  "talk.version": "Version of the agent",
   "talk.noAgents": "This server has no agent.",
   "talk.noAgentsHelp": "Start it with hocket serve --agent PATH.",
   "talk.noSpeech": "This server was built without speech. You can write to the agent.",

@@ -1,0 +1,310 @@
+//go:build unix
+
+package cli
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// orderAgent takes an order in three questions. Each version has other names for its flow,
+// its steps and its slots, and says so.
+func orderAgent(version string) string {
+	return fmt.Sprintf(`version: "1.0"
+settings: {language: en, greeting: "Hello from %[1]s."}
+slots:
+  dish_%[1]s: {type: string, prompt: "Which dish, asks %[1]s?", values: [soup, salad, pasta]}
+  drink_%[1]s: {type: string, prompt: "Which drink, asks %[1]s?", values: [water, wine, juice]}
+  place_%[1]s: {type: string, prompt: "Which place, asks %[1]s?", values: [inside, outside]}
+flows:
+  order_%[1]s:
+    trigger: {intents: ["I want to order"]}
+    steps:
+      - {step: dish_%[1]s, type: collect, slot: dish_%[1]s}
+      - {step: drink_%[1]s, type: collect, slot: drink_%[1]s}
+      - {step: place_%[1]s, type: collect, slot: place_%[1]s}
+      - {step: done_%[1]s, type: say, message: "%[1]s has noted {dish_%[1]s}, {drink_%[1]s}, {place_%[1]s}."}
+`, version)
+}
+
+// orders is what a guest says, and what the agent says to it.
+func orders(version string) [][2]string {
+	return [][2]string{
+		{"", "Hello from " + version + "."},
+		{"I want to order", "Which dish, asks " + version + "?"},
+		{"soup", "Which drink, asks " + version + "?"},
+		{"wine", "Which place, asks " + version + "?"},
+		{"inside", version + " has noted soup, wine, inside."},
+	}
+}
+
+// guest is a caller in the middle of an order.
+type guest struct {
+	*caller
+	version string
+	next    int // of orders
+}
+
+// talk goes on until so much of the order was said.
+func (g *guest) talk(until int) {
+	g.t.Helper()
+	for ; g.next < until; g.next++ {
+		line := orders(g.version)[g.next]
+		if line[0] != "" && !g.say(line[0]) {
+			g.fail("nobody takes %q", line[0])
+		}
+		g.hears(line[1])
+	}
+}
+
+// hears waits for what the agent says.
+func (g *guest) hears(want string) {
+	g.t.Helper()
+	over := timeUp(g.t)
+	for {
+		select {
+		case <-over:
+			g.fail("waited in vain for %q", want)
+		case m, ok := <-g.events:
+			if !ok {
+				g.fail("the stream ended before %q", want)
+			}
+			if m.At > g.at {
+				g.at = m.At
+			}
+			if m.Type != "caption" || m.Payload.Text == "" {
+				continue
+			}
+			if strings.Contains(m.Payload.Text, want) {
+				return
+			}
+			if g.next > 0 && strings.Contains(m.Payload.Text, orders(g.version)[g.next-1][1]) {
+				continue // it is said again to who comes back
+			}
+			g.fail("the agent says %q, expected %q", m.Payload.Text, want)
+		}
+	}
+}
+
+// version is that of the agent for new conversations.
+func (n *node) version() string {
+	var list struct {
+		Agents []struct {
+			Version  string
+			LoadedAt string `json:"loaded_at"`
+		}
+	}
+	if err := (&caller{t: n.t, urls: []string{n.url}}).get("/v1/agents", &list); err != nil {
+		n.t.Fatal(err)
+	}
+	if list.Agents[0].Version == "" || list.Agents[0].LoadedAt == "" {
+		n.t.Fatalf("the agents are %+v", list)
+	}
+	return list.Agents[0].Version
+}
+
+// logged waits until the log says something.
+func (n *node) logged(words ...string) {
+	n.t.Helper()
+	waitFor(n.t, strings.Join(words, ", "), func() bool {
+		b, err := os.ReadFile(n.log.Name())
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			all := true
+			for _, w := range words {
+				all = all && strings.Contains(line, w)
+			}
+			if all {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// hup has the process read its agents again.
+func (n *node) hup() {
+	n.t.Helper()
+	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// swap puts an agent in the place of another, all at once.
+func swap(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (n *node) guest(version string) *guest {
+	n.t.Helper()
+	g := &guest{caller: &caller{t: n.t, urls: []string{n.url}}, version: version}
+	if !g.call(map[string]any{"transport": "text"}) || !g.follow() {
+		n.t.Fatal("a conversation does not begin")
+	}
+	return g
+}
+
+// info is what the list says of the version of a conversation's agent.
+func (g *guest) info() string {
+	g.t.Helper()
+	var d struct {
+		Version string `json:"agent_version"`
+	}
+	if err := g.get("/v1/conversations/"+g.id, &d); err != nil {
+		g.fail("%v", err)
+	}
+	return d.Version
+}
+
+// TestAgentsChange: while ten people talk, the server's agent changes, and then the server
+// is restarted with another one yet: all end as they would have.
+func TestAgentsChange(t *testing.T) {
+	t.Parallel()
+	agent := write(t, "kitchen.yaml", orderAgent("one"))
+	n := newNode(t, agent, filepath.Join(t.TempDir(), "store"), "")
+	n.start()
+	one := n.version()
+	var guests []*guest
+	for i := range 10 {
+		g := n.guest("one")
+		g.talk(1 + i%4)
+		guests = append(guests, g)
+	}
+	swap(t, agent, orderAgent("two"))
+	n.hup()
+	n.logged("the agent was loaded", `"before":"`+one+`"`)
+	two := n.version()
+	if two == one {
+		t.Fatalf("the version is still %s", one)
+	}
+	for _, g := range guests[:5] {
+		g.talk(len(orders("one")))
+		if got := g.info(); got != one {
+			t.Errorf("a conversation of version %s is shown with %s", one, got)
+		}
+	}
+	late := n.guest("two")
+	late.talk(3)
+	if got := late.info(); got != two {
+		t.Errorf("a conversation of version %s is shown with %s", two, got)
+	}
+	n.stop()
+	swap(t, agent, orderAgent("three"))
+	n.start()
+	for _, g := range append(guests[5:], late) {
+		g.comeBack()
+		g.talk(len(orders(g.version)))
+	}
+	if got := guests[9].info(); got != one {
+		t.Errorf("a conversation of version %s is shown with %s after the restart", one, got)
+	}
+	n.guest("three").talk(len(orders("three")))
+}
+
+// TestAgentIsRefused: files with which nothing goes leave the version that there is, and the
+// log says what is wrong; when they are mended they are loaded.
+func TestAgentIsRefused(t *testing.T) {
+	t.Parallel()
+	agent := write(t, "kitchen.yaml", orderAgent("one"))
+	n := newNode(t, agent, filepath.Join(t.TempDir(), "store"), "")
+	n.start()
+	one := n.version()
+	swap(t, agent, strings.Replace(orderAgent("two"), "type: say", "type: shout", 1))
+	n.hup()
+	n.logged("the agent was not loaded, its version stays", "kitchen.yaml:14:", "shout", one)
+	if err := os.Remove(agent); err != nil {
+		t.Fatal(err)
+	}
+	n.hup()
+	n.logged("the agent was not loaded, its version stays", "no such file")
+	if got := n.version(); got != one {
+		t.Errorf("the version is %s, it was %s", got, one)
+	}
+	n.guest("one").talk(len(orders("one")))
+	swap(t, agent, orderAgent("two"))
+	n.logged("the agent was loaded", `"before":"`+one+`"`) // nobody tells the server
+	n.guest("two").talk(len(orders("two")))
+}
+
+// TestLostVersion: where the store has lost the version of a conversation, it goes on with
+// the agent as it is now if that has what it needs; else it is told that it cannot, and the
+// log says why.
+func TestLostVersion(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct {
+		name, now string
+		goes      bool
+	}{
+		{"the same names", strings.ReplaceAll(orderAgent("one"), "asks one", "asks one too"), true},
+		{"other names", orderAgent("two"), false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			agent, store := write(t, "kitchen.yaml", orderAgent("one")), filepath.Join(t.TempDir(), "store")
+			n := newNode(t, agent, store, "")
+			n.start()
+			g := n.guest("one")
+			g.talk(3)
+			g.leave()
+			n.stop()
+			forgetAgents(t, store)
+			swap(t, agent, x.now)
+			n.start()
+			if x.goes {
+				g.comeBack()
+				n.logged("a conversation goes on with another version of its agent")
+				g.say("wine")
+				return
+			}
+			answer, err := g.refusal(map[string]any{"resume": g.resume})
+			if err != nil || !strings.Contains(string(answer), "agent_changed") {
+				t.Errorf("the answer is %s, error %v", answer, err)
+			}
+			n.logged("a conversation cannot go on: its agent has changed", `order_one`, "which the agent does not have")
+		})
+	}
+}
+
+// forgetAgents loses what a store has of agents.
+func forgetAgents(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), "DELETE FROM agents")
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestChatGoesOnWithItsAgent: a conversation of the store goes on with the agent that it
+// began with.
+func TestChatGoesOnWithItsAgent(t *testing.T) {
+	agent, store := write(t, "kitchen.yaml", orderAgent("one")), filepath.Join(t.TempDir(), "store")
+	_, stderr, status := run(t, "I want to order\nsoup\n", "chat", "--agent", agent, "--store", store)
+	_, id, ok := strings.Cut(stderr, "the conversation is ")
+	id, _, _ = strings.Cut(id, " ")
+	if !ok || status != 0 {
+		t.Fatalf("status %d: %s", status, stderr)
+	}
+	swap(t, agent, orderAgent("two"))
+	out, stderr, status := run(t, "wine\ninside\n", "chat", "--agent", agent, "--store", store, "--resume", id)
+	if status != 0 || !strings.Contains(out, "one has noted soup, wine, inside.") || !strings.Contains(stderr, "it goes on with its version ") {
+		t.Errorf("status %d: %s%s", status, out, stderr)
+	}
+}
