@@ -54,5 +54,34 @@ type Task struct {
 	// Conversation receives the result. Caller, if known, identifies the person:
 	// when the conversation has ended, the result is kept for this caller.
 	Conversation, Caller string
-	Limit                time.Duration // 5 minutes if 0
+	// Secret reports that the call has secret arguments, which its progress and result may
+	// repeat. They are not shown.
+	Secret bool
+	Limit  time.Duration // 5 minutes if 0
+}
+
+// TaskArchive lists and deletes the delegated work of one caller, for requests about what
+// is kept of a person. It is safe for concurrent use.
+type TaskArchive interface {
+	// TasksOf returns the tasks of a caller that were not settled, the oldest first.
+	TasksOf(ctx context.Context, caller string) ([]TaskRecord, error)
+	// DeleteTasksOf deletes the tasks of a caller, and cancels those that run, except
+	// those whose conversation spare, which may be nil, reports true for. It returns the
+	// number of deleted tasks. If it fails, some may already be deleted.
+	DeleteTasksOf(ctx context.Context, caller string, spare func(conversation string) bool) (deleted int, err error)
+}
+
+// TaskRecord is a task as it is kept.
+type TaskRecord struct {
+	Task
+	Created time.Time
+	Ended   time.Time // zero while it runs
+	// Progress is its last report, empty if there was none.
+	Progress string
+	// Output or Failure is the result of a task that has ended.
+	Output  string
+	Failure *Failure
+	// Unreadable reports that the words of the task cannot be decrypted for want of a key:
+	// only Key, Conversation and the times are known.
+	Unreadable bool
 }

@@ -34,6 +34,8 @@ func TestTasks(t *testing.T, open func(t *testing.T, tool port.Tool) port.Tasks)
 		{"a caller's tasks outlive the conversation", taskLeft},
 		{"nobody's tasks end with it", taskNobodys},
 		{"a waiting task is given to one conversation", taskAdopted},
+		{"what is kept of a caller is listed", taskListed},
+		{"what is kept of a caller is deleted", taskDeleted},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			tt := &tasksTest{T: t}

@@ -10,7 +10,10 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-var _ port.Tasks = (*Tasks)(nil)
+var (
+	_ port.Tasks       = (*Tasks)(nil)
+	_ port.TaskArchive = (*Tasks)(nil)
+)
 
 // Tasks keeps tasks in memory and runs them at once, in its own goroutines. It is
 // safe for concurrent use. Close ends all tasks.
@@ -35,6 +38,8 @@ type memoryTask struct {
 	changed chan struct{} // closed at the next change
 	output  string
 	err     error
+
+	created, over time.Time
 }
 
 func (t *memoryTask) change() {
@@ -47,7 +52,7 @@ func (t *memoryTask) end(output string, err error) {
 	if t.ended {
 		return
 	}
-	t.ended, t.output, t.err = true, output, err
+	t.ended, t.output, t.err, t.over = true, output, err, time.Now()
 	t.stop()
 	t.change()
 }
@@ -86,7 +91,7 @@ func (m *Tasks) Start(ctx context.Context, task port.Task) error {
 	if m.find(task.Key) != nil {
 		return nil
 	}
-	t := &memoryTask{Task: task, changed: make(chan struct{})}
+	t := &memoryTask{Task: task, changed: make(chan struct{}), created: time.Now()}
 	limit := task.Limit
 	if limit <= 0 {
 		limit = 5 * time.Minute
@@ -231,6 +236,39 @@ func (m *Tasks) Adopt(ctx context.Context, caller, conversation string) ([]port.
 		}
 	}
 	return given, nil
+}
+
+// TasksOf returns the tasks of a caller.
+func (m *Tasks) TasksOf(ctx context.Context, caller string) ([]port.TaskRecord, error) {
+	if err := ctx.Err(); err != nil || caller == "" {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []port.TaskRecord
+	for _, t := range m.order {
+		if t.Caller != caller {
+			continue
+		}
+		r := port.TaskRecord{Task: t.Task, Created: t.created, Ended: t.over, Progress: t.text, Output: t.output}
+		if f, ok := errors.AsType[*port.Failure](t.err); ok {
+			r.Failure = f
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// DeleteTasksOf deletes the tasks of a caller.
+func (m *Tasks) DeleteTasksOf(ctx context.Context, caller string, spare func(string) bool) (deleted int, err error) {
+	if err := ctx.Err(); err != nil || caller == "" {
+		return 0, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := len(m.order)
+	m.drop(func(t *memoryTask) bool { return t.Caller == caller && (spare == nil || !spare(t.Conversation)) })
+	return before - len(m.order), nil
 }
 
 // Keys returns the keys of the known tasks, the oldest first.

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -39,12 +40,12 @@ func (t *tools) outlives(id string) bool {
 	if d.Tasks == nil || d.Sealed {
 		return d.Tasks != nil
 	}
-	for i := range t.s.conv.State().Calls {
-		if call := &t.s.conv.State().Calls[i]; call.ID == id {
-			return len(call.Secrets) == 0
-		}
-	}
-	return true
+	return !t.secret(id)
+}
+
+// secret reports whether a call has secret arguments.
+func (t *tools) secret(id string) bool {
+	return slices.ContainsFunc(t.s.conv.State().Calls, func(call conv.Call) bool { return call.ID == id && len(call.Secrets) > 0 })
 }
 
 // delegate runs a call as a task and posts its result.
@@ -53,7 +54,7 @@ func (t *tools) delegate(id string, call port.ToolCall) {
 	d := &t.s.o.Delegation
 	call.ID = t.s.keys() + call.ID
 	task := port.Task{
-		Key: call.ID, Call: call, Agent: d.Agent, Action: isAction(t.s.conv, id), Conversation: t.s.o.ID, Caller: d.Caller,
+		Key: call.ID, Call: call, Agent: d.Agent, Action: isAction(t.s.conv, id), Conversation: t.s.o.ID, Caller: d.Caller, Secret: t.secret(id),
 		Limit: t.s.conv.Options().Limits.Task,
 	}
 	state := t.s.keeper.position()

@@ -41,7 +41,10 @@ type Tasks struct {
 	loops  sync.WaitGroup
 }
 
-var _ port.Tasks = (*Tasks)(nil)
+var (
+	_ port.Tasks       = (*Tasks)(nil)
+	_ port.TaskArchive = (*Tasks)(nil)
+)
 
 // Open opens the database, creates its tables if necessary, and migrates them to the
 // version of this program. ctx is used only by Open.
