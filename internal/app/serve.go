@@ -232,7 +232,7 @@ func (s *Server) route(c config.Server) error {
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
-		o.Home, o.Stored, o.ClientTokens = kept{s.home, s}, newShelf(s.store), s.home.Tokens("client_token", api.MaxClientTokens)
+		o.Home, o.Stored, o.ClientTokens = kept{s.home, s}, newShelf(s.store, s.tasks), s.home.Tokens("client_token", api.MaxClientTokens)
 		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.Ready})
 	}
 	if len(s.models.open) > 0 {

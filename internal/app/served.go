@@ -199,25 +199,29 @@ func (s *Server) openTasks(o Options) (err error) {
 	if s.home == nil {
 		return nil
 	}
-	place, err := lookUp(o.Store.Path)
+	t, err := besideStore(s.store, o.Store.Path)
 	if err != nil {
 		return inputError{err}
 	}
-	t := task.Options{
-		Keys: s.store.keys, Log: s.o.Log, Duplicates: duplicates(o.Tools.Tools),
-		Resolve: s.toolOf,
-	}
-	if postgres.IsURL(place) {
-		t.URL = place
-	} else {
-		t.Path = place + ".tasks"
-	}
+	t.Log, t.Duplicates, t.Resolve = s.o.Log, duplicates(o.Tools.Tools), s.toolOf
 	if s.tasks, err = task.Open(context.Background(), t); err != nil {
 		return err
 	}
 	s.close = append(s.close, s.tasks.Close)
 	s.home.Tasks = s.tasks
 	return nil
+}
+
+// besideStore says where the delegated work is of the conversations in a store.
+func besideStore(s *Store, path string) (task.Options, error) {
+	place, err := lookUp(path)
+	t := task.Options{Keys: s.keys}
+	if postgres.IsURL(place) {
+		t.URL = place
+	} else {
+		t.Path = place + ".tasks"
+	}
+	return t, err
 }
 
 // toolOf is what has the tool that a task calls: the flows' own, or the model's, whose

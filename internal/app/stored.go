@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -11,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/server/node"
 )
 
 // scanned bounds the conversations that a list looks through for those of one owner.
@@ -19,6 +21,7 @@ const scanned = 1000
 // shelf shows what a store keeps to the control API. It is safe for concurrent use.
 type shelf struct {
 	*Store
+	tasks tasks // nil: there are none
 
 	// read are conversations as they were read last: of one that was not saved since then
 	// nothing is read again, neither to show it nor to find out whose it is.
@@ -26,17 +29,30 @@ type shelf struct {
 	read map[string]api.StoredInfo
 }
 
-func newShelf(s *Store) *shelf { return &shelf{Store: s, read: make(map[string]api.StoredInfo)} }
+// tasks are what a shelf needs of those that outlive conversations.
+type tasks interface {
+	port.TaskArchive
+	Leave(ctx context.Context, conversation string) error
+}
+
+func newShelf(s *Store, tasks tasks) *shelf {
+	return &shelf{Store: s, tasks: tasks, read: make(map[string]api.StoredInfo)}
+}
 
 // List is one of [api.Stored].
 func (s *shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
-	entries, err := s.engine.List(ctx, scanned)
+	all := q.Caller != ""
+	most := scanned
+	if all {
+		most = math.MaxInt32
+	}
+	entries, err := s.engine.List(ctx, most)
 	if err != nil {
 		return nil, err
 	}
 	var list []api.StoredInfo
 	for _, e := range entries {
-		if len(list) == q.Limit {
+		if len(list) == q.Limit && !all {
 			break
 		}
 		if !q.Before.IsZero() && !e.Saved.Before(q.Before) {
@@ -46,11 +62,27 @@ func (s *shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, 
 		if err != nil {
 			return nil, err
 		}
-		if ok && (q.All || d.Owner == q.Owner) {
+		if ok && q.Selects(d) {
 			list = append(list, d)
 		}
 	}
 	return list, nil
+}
+
+// Tasks is one of [api.Stored].
+func (s *shelf) Tasks(ctx context.Context, caller string) ([]port.TaskRecord, error) {
+	if s.tasks == nil {
+		return nil, nil
+	}
+	return s.tasks.TasksOf(ctx, caller)
+}
+
+// DeleteTasks is one of [api.Stored].
+func (s *shelf) DeleteTasks(ctx context.Context, caller string, spare func(string) bool) (int, error) {
+	if s.tasks == nil {
+		return 0, nil
+	}
+	return s.tasks.DeleteTasksOf(ctx, caller, spare)
 }
 
 // listed is what the list shows of an entry.
@@ -118,7 +150,7 @@ func (s *shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool,
 func storedInfo(c journal.Checkpoint, trace bool) api.StoredInfo {
 	return api.StoredInfo{
 		ID: c.ID, Agent: c.Agent, Transport: c.Transport, Phase: c.Phase, Ended: c.Ended, Turns: c.Turns,
-		Started: c.Started, Saved: c.Saved, Trace: trace, Owner: c.Owner,
+		Started: c.Started, Saved: c.Saved, Trace: trace, Owner: c.Owner, Caller: c.Caller,
 	}
 }
 
@@ -153,8 +185,11 @@ func (s *shelf) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if held {
+	if held && !node.DiedHere(n.ID) {
 		return &port.HeldError{Node: n}
 	}
-	return s.port.Delete(ctx, id)
+	if err := s.port.Delete(ctx, id); err != nil || s.tasks == nil {
+		return err
+	}
+	return s.tasks.Leave(ctx, id) // its caller's wait for the caller, others are deleted
 }

@@ -56,7 +56,7 @@ func FuzzStored(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, s := range []*Store{{engine: d, port: d, journal: d}, {engine: d, port: closed, journal: closed}} {
-			shelf := newShelf(s)
+			shelf := newShelf(s, nil)
 			list, err := shelf.List(t.Context(), api.StoredQuery{All: true, Limit: 10})
 			if err != nil && strings.TrimSpace(err.Error()) == "" {
 				t.Fatal("an empty error")

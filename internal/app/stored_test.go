@@ -23,8 +23,14 @@ import (
 // hold holds a conversation by text, with one line of the person's, to its end.
 func (r *running) hold(line string) (id string) {
 	r.t.Helper()
+	return r.holdWith("", line)
+}
+
+// holdWith is hold with a caller.
+func (r *running) holdWith(caller, line string) (id string) {
+	r.t.Helper()
 	var made api.Created
-	if status := r.do("POST", "/v1/conversations", `{"transport":"text"}`, &made); status != http.StatusCreated {
+	if status := r.do("POST", "/v1/conversations", `{"transport":"text","caller":"`+caller+`"}`, &made); status != http.StatusCreated {
 		r.t.Fatalf("status %d", status)
 	}
 	path := "/v1/conversations/" + made.ID
@@ -154,7 +160,7 @@ func TestListReadsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := newShelf(&Store{engine: mem, port: mem, journal: mem, registry: mem, tickets: mem})
+	s := newShelf(&Store{engine: mem, port: mem, journal: mem, registry: mem, tickets: mem}, nil)
 	list := func(q api.StoredQuery, loads int, want ...string) {
 		t.Helper()
 		mem.loads = 0
@@ -195,7 +201,7 @@ func TestListReadsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := with(2) // the key is gone
-	s = newShelf(&Store{engine: mem, port: other, journal: other, registry: mem, tickets: mem})
+	s = newShelf(&Store{engine: mem, port: other, journal: other, registry: mem, tickets: mem}, nil)
 	if d, ok, err := s.Load(t.Context(), "a"); !ok || err != nil || !strings.Contains(d.Error, "which is not among the keys") {
 		t.Errorf("%+v, %v, error %v", d, ok, err)
 	}

@@ -32,7 +32,7 @@ func TestBashCompletion(t *testing.T) {
 		want []string
 	}{
 		{"hocket se", []string{"serve"}},
-		{"hocket c", []string{"call", "chat", "check", "conversations", "completion"}},
+		{"hocket c", []string{"call", "callers", "chat", "check", "conversations", "completion"}},
 		{"hocket serve --a", []string{"--agent", "--addr"}},
 		{"hocket conversations ", []string{"list", "show", "export", "delete"}},
 		{"hocket conversations list --l", []string{"--limit"}},

@@ -41,6 +41,7 @@ type root struct {
 	Check         checkCmd         `cmd:"" help:"Check config files and agents."`
 	Import        importCmd        `cmd:"" help:"Convert another program's files to an agent."`
 	Conversations conversationsCmd `cmd:"" help:"List, show, export and delete the conversations of a store."`
+	Callers       callersCmd       `cmd:"" help:"List, export and delete what a store keeps of a caller."`
 	Bench         benchCmd         `cmd:"" help:"Measure the speed and load of hocket."`
 	Completion    completionCmd    `cmd:"" help:"Print the completion script for a shell."`
 	Man           manCmd           `cmd:"" help:"Print the manual page."`

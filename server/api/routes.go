@@ -96,6 +96,7 @@ func (s *Server) routes() []route {
 // storedRoutes returns the routes of stored conversations.
 func (s *Server) storedRoutes() []route {
 	const bad, missing, conflict, busy = http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable
+	caller := []parameter{{"query", "caller", "the name of the caller, as in a new conversation"}}
 	return []route{
 		{"GET /v1/stored", s.listStored, false, kind{
 			summary: "The stored conversations, the last saved first.",
@@ -115,6 +116,18 @@ func (s *Server) storedRoutes() []route {
 		{"DELETE /v1/stored/{id}", s.deleteStored, false, kind{
 			summary: "Delete the data of a stored conversation that is not running.",
 			status:  http.StatusOK, gives: typeOf[Empty](), fails: []int{missing, conflict, busy},
+		}},
+		{"GET /v1/callers", s.showCaller, false, kind{
+			summary: "What is kept of a caller: conversations and delegated work.", query: caller,
+			status: http.StatusOK, gives: typeOf[CallerData](), fails: []int{bad, busy},
+		}},
+		{"GET /v1/callers/export", s.exportCaller, false, kind{
+			summary: "What is kept of a caller, with all words, as JSON lines. The type of the last line is end.", query: caller,
+			status: http.StatusOK, media: "application/jsonl", fails: []int{bad, busy},
+		}},
+		{"DELETE /v1/callers", s.deleteCaller, false, kind{
+			summary: "Delete what is kept of a caller, except running conversations.", query: caller,
+			status: http.StatusOK, gives: typeOf[CallerDeleted](), fails: []int{bad, busy},
 		}},
 	}
 }

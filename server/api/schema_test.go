@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -111,7 +113,19 @@ func TestOpenAPI(t *testing.T) {
 	c.hold(h, "GET", stored+"/trace", "/v1/stored/conv_2/trace", "")
 	c.hold(h, "DELETE", stored, "/v1/stored/conv_1", "")
 	c.hold(h, "DELETE", stored, "/v1/stored/conv_elsewhere", "")
+	shelf.tasks.Tool = &porttest.Tool{Known: []port.ToolSpec{{Name: "work", Long: true}}}
+	t.Cleanup(shelf.tasks.Close)
+	if err := shelf.tasks.Start(t.Context(), port.Task{Key: "k", Caller: "/ann", Conversation: "c", Call: port.ToolCall{ID: "k", Name: "work"}}); err != nil {
+		t.Fatal(err)
+	}
+	shelf.kept = append(shelf.kept, StoredDetails{StoredInfo: StoredInfo{ID: "conv_elsewhere", Caller: "/ann"}})
+	c.hold(h, "GET", "/v1/callers", "/v1/callers?caller=ann", "")
+	c.hold(h, "GET", "/v1/callers", "/v1/callers", "")
+	c.hold(h, "DELETE", "/v1/callers", "/v1/callers?caller=ann", "")
+	c.hold(h, "GET", "/v1/callers/export", "/v1/callers/export", "")
 	shelf.fails(errors.New("disk full"), nil)
+	c.hold(h, "GET", "/v1/callers", "/v1/callers?caller=ann", "")
+	c.hold(h, "DELETE", "/v1/callers", "/v1/callers?caller=ann", "")
 	c.hold(h, "GET", "/v1/stored", "/v1/stored", "")
 	c.hold(h, "GET", stored, "/v1/stored/conv_2", "")
 	c.hold(h, "GET", stored+"/trace", "/v1/stored/conv_2/trace", "")

@@ -24,6 +24,9 @@ type Stored interface {
 	// Delete deletes all data of a conversation. It returns nil if the conversation
 	// does not exist, and a [*port.HeldError] if another process holds it.
 	Delete(ctx context.Context, id string) error
+	// Tasks and DeleteTasks are those of [port.TaskArchive].
+	Tasks(ctx context.Context, caller string) ([]port.TaskRecord, error)
+	DeleteTasks(ctx context.Context, caller string, spare func(conversation string) bool) (deleted int, err error)
 }
 
 // ErrNoTrace reports that no trace of a conversation is stored.
@@ -35,6 +38,22 @@ type StoredQuery struct {
 	All    bool      // of all owners
 	Before time.Time // saved before this time; zero for no limit
 	Limit  int
+	// Caller, if not empty, is the full name of a caller: then all conversations of the
+	// caller are selected, whatever Limit is, and those that cannot be read, which may be
+	// the caller's.
+	Caller string
+}
+
+// Selects reports whether a query selects a conversation by owner and caller.
+func (q StoredQuery) Selects(d StoredInfo) bool {
+	switch {
+	case q.Caller == "":
+		return q.All || d.Owner == q.Owner
+	case d.Error != "":
+		return true
+	default:
+		return d.Caller != "" && callerNow(d.Owner, d.Caller) == q.Caller && d.Owner == q.Owner
+	}
 }
 
 // StoredInfo is a stored conversation's entry in the list.
@@ -52,7 +71,8 @@ type StoredInfo struct {
 	// Error is the reason why it cannot be read.
 	Error string `json:"error,omitempty"`
 
-	Owner string `json:"-"`
+	Owner  string `json:"-"`
+	Caller string `json:"-"` // the full name
 }
 
 // StoredLine is an utterance or a tool's result.
@@ -235,6 +255,8 @@ func (s *Server) deleteStored(w http.ResponseWriter, r *http.Request, p who) err
 	if err != nil {
 		return storeFailed(err)
 	}
+	s.o.Hub.Forget(d.ID)
+	s.tokens.forgetOne(d.ID)
 	s.o.Log.Info("stored conversation deleted", "conversation", d.ID, "owner", p.owner)
 	writeJSON(w, http.StatusOK, Empty{})
 	return nil

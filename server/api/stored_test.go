@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -24,6 +25,7 @@ type shelf struct {
 	kept   []StoredDetails
 	traces map[string]string
 	broken error // what everything fails with
+	tasks  porttest.Tasks
 	cut    error // what a trace fails with behind its first line
 }
 
@@ -59,12 +61,28 @@ func (s *shelf) List(_ context.Context, q StoredQuery) (list []StoredInfo, err e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range s.kept {
-		if (q.All || d.Owner == q.Owner) && (q.Before.IsZero() || d.Saved.Before(q.Before)) {
+		if q.Selects(d.StoredInfo) && (q.Before.IsZero() || d.Saved.Before(q.Before)) {
 			list = append(list, d.StoredInfo)
 		}
 	}
 	slices.SortFunc(list, func(a, b StoredInfo) int { return cmp.Or(b.Saved.Compare(a.Saved), strings.Compare(a.ID, b.ID)) })
-	return list[:min(len(list), q.Limit)], s.broken
+	if q.Caller == "" {
+		list = list[:min(len(list), q.Limit)]
+	}
+	return list, s.broken
+}
+
+// Tasks is one of [Stored].
+func (s *shelf) Tasks(ctx context.Context, caller string) ([]port.TaskRecord, error) {
+	if s.broken != nil {
+		return nil, s.broken
+	}
+	return s.tasks.TasksOf(ctx, caller)
+}
+
+// DeleteTasks is one of [Stored].
+func (s *shelf) DeleteTasks(ctx context.Context, caller string, spare func(string) bool) (int, error) {
+	return s.tasks.DeleteTasksOf(ctx, caller, spare)
 }
 
 // Load is one of [Stored].
