@@ -7,7 +7,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// TestWS checks that a few clients are answered, and that nothing of them is left.
+// TestWS checks that a few clients are answered and leave nothing behind.
 func TestWS(t *testing.T) {
 	r, err := WS(t.Context(), WSOptions{
 		Calls: 3, Duration: 18 * time.Second, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{},

@@ -131,7 +131,7 @@ func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 	return lines, nil
 }
 
-// day returns the date of virtual time.
+// day returns the date of --today, or the zero time without it.
 func (c *callCmd) day() (time.Time, error) {
 	if c.Today == "" {
 		return time.Time{}, nil
@@ -139,7 +139,7 @@ func (c *callCmd) day() (time.Time, error) {
 	return day(c.Today)
 }
 
-// day returns a date that the user named.
+// day parses the value of --today.
 func day(today string) (time.Time, error) {
 	date, err := time.Parse(time.DateOnly, today)
 	if err != nil {

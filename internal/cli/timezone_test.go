@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// dayAgent says which day the caller means.
+// dayAgent is an agent that says which day the caller means.
 const dayAgent = `version: "1.0"
 settings: {language: en%s}
 slots:
@@ -35,7 +35,7 @@ const (
 	west = "Pacific/Pago_Pago"
 )
 
-// tomorrow is the date of the day after in a time zone.
+// tomorrow returns the date of tomorrow in a time zone.
 func tomorrow(t *testing.T, zone string) string {
 	t.Helper()
 	at, err := time.LoadLocation(zone)
@@ -45,8 +45,8 @@ func tomorrow(t *testing.T, zone string) string {
 	return time.Now().In(at).AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
-// asksTomorrow has the agent say what tomorrow is, and checks it. Midnight may pass
-// meanwhile.
+// asksTomorrow makes the agent say the date of tomorrow, and checks it. Midnight may pass
+// in the meantime.
 func (c *caller) asksTomorrow(zone string) {
 	c.t.Helper()
 	before := tomorrow(c.t, zone)
@@ -63,9 +63,9 @@ func (c *caller) asksTomorrow(zone string) {
 	}
 }
 
-// TestTimeZones: what "tomorrow" is follows the caller's time zone, else the agent's, else
-// the server's, and stays when the conversation goes on at a server in another zone, and
-// when its trace is replayed there.
+// TestTimeZones checks that the meaning of "tomorrow" depends on the time zone of the
+// caller, or else of the agent, or else of the server. It must not change when a server in
+// another time zone continues the conversation or replays its trace.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ name, process, agent, caller, want string }{
@@ -91,7 +91,7 @@ func TestTimeZones(t *testing.T) {
 				begin["timezone"] = x.caller
 			}
 			if !c.call(begin) || !c.follow() {
-				t.Fatal("the conversation does not begin")
+				t.Fatal("the conversation did not begin")
 			}
 			c.asksTomorrow(x.want)
 			n.stop()
@@ -117,7 +117,7 @@ func TestTimeZones(t *testing.T) {
 	}
 }
 
-// replayedIn replays a trace in a process with a time zone.
+// replayedIn replays a trace in a process that runs in a time zone.
 func replayedIn(t *testing.T, zone, trace string) {
 	t.Helper()
 	program, err := os.Executable()
@@ -131,8 +131,8 @@ func replayedIn(t *testing.T, zone, trace string) {
 	}
 }
 
-// TestToday: a day that is named begins at noon in the agent's time zone, wherever the
-// program runs.
+// TestToday checks that a conversation with --today begins at noon in the agent's time
+// zone, in whichever time zone the program runs.
 func TestToday(t *testing.T) {
 	for _, zone := range []string{east, west, "UTC", "+05:30"} {
 		agent := write(t, "visits.yaml", fmt.Sprintf(dayAgent, fmt.Sprintf(", timezone: %q", zone)))
@@ -143,7 +143,7 @@ func TestToday(t *testing.T) {
 	}
 }
 
-// TestCheckTimeZone: a time zone that nobody knows is found before anybody calls.
+// TestCheckTimeZone checks that hocket check reports an unknown time zone.
 func TestCheckTimeZone(t *testing.T) {
 	for name, text := range map[string]string{
 		"agent.yaml":  fmt.Sprintf(dayAgent, ", timezone: Berlin"),

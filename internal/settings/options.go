@@ -21,13 +21,13 @@ type Options struct {
 	Onset        turn.OnsetOptions
 	Stability    turn.StabilityOptions
 	Voice        string         // of the synthesizer; its default if empty
-	Location     *time.Location // nil: the process's
+	Location     *time.Location // nil means the time zone of the process
 }
 
 // New maps a config to options. Fields that it does not set stay zero. New does not
 // validate; [Validate] does.
 func New(c *config.Config) Options {
-	location, _ := timezone.Load(c.Timezone) // nil where there is none
+	location, _ := timezone.Load(c.Timezone) // nil if the config has none
 	return Options{
 		Location:     location,
 		Conversation: conversation(c),

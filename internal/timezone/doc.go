@@ -1,4 +1,5 @@
-// Package timezone names time zones, by the IANA database or by their offset, so that a
-// conversation's can be written down and found again on any machine. It reads the list of
-// the machine, or that of the program where the machine has none.
+// Package timezone converts time zones to names and back, so that any machine can restore
+// the time zone of a conversation. A name is one of the IANA database or an offset such as
+// +05:30. The package uses the database of the machine or, if the machine has none, the
+// one that is built into the program.
 package timezone

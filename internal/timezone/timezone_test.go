@@ -26,7 +26,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// The name of a zone stands for it on any machine; the process's own has none but its offset.
+// TestName checks that Name returns a zone's name, or the offset for zones without a name,
+// and that Of keeps the time.
 func TestName(t *testing.T) {
 	berlin, err := Load("Europe/Berlin")
 	if err != nil {
