@@ -161,6 +161,20 @@ var errNoResume = fail(http.StatusNotFound, "no_such_conversation", "the resume 
 // errChanged refuses the resume token of a conversation that cannot go on.
 var errChanged = fail(http.StatusGone, "agent_changed", "the agent has changed, and the conversation cannot go on with it: begin a new one")
 
+// notRestored returns the answer for an error of [Home.Restore] that has one of its own.
+func notRestored(err error) error {
+	switch {
+	case errors.Is(err, ErrGone):
+		return errNoResume
+	case errors.Is(err, ErrChanged):
+		return errChanged
+	case errors.Is(err, ErrUnsure):
+		return errStore
+	default:
+		return nil
+	}
+}
+
 // restore continues a conversation whose token this process has not issued.
 func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewConversation) (err error) {
 	if s.o.Home == nil {
@@ -189,14 +203,8 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if held, ok := errors.AsType[*port.HeldError](err); ok {
 		return sentOn(r, o, held.Node.URL)
 	}
-	if errors.Is(err, ErrGone) {
-		return errNoResume
-	}
-	if errors.Is(err, ErrChanged) {
-		return errChanged
-	}
-	if errors.Is(err, ErrUnsure) {
-		return errStore
+	if refused := notRestored(err); refused != nil {
+		return refused
 	}
 	if err != nil {
 		s.o.Log.Error("a conversation could not be continued", "conversation", id, "error", err)

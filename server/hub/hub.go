@@ -34,13 +34,12 @@ type Call struct {
 	ID        string    // of a conversation that continues; empty for a new one
 	Started   time.Time // when it began, if not now
 	Agent     string
-	Version   string // of the agent, for people; may be empty
-	Transport string // "text", "webrtc", ...
-	Owner     string // who may see it and is counted by Options.PerUser; may be empty
-	Caller    string // the person, if known; the same name in each of their conversations
-	// Location is the caller's time zone, which goes before the agent's; nil if not known.
-	Location *time.Location
-	Privacy  conv.Privacy
+	Version   string         // of the agent, for people; may be empty
+	Transport string         // "text", "webrtc", ...
+	Owner     string         // who may see it and is counted by Options.PerUser; may be empty
+	Caller    string         // the person, if known; the same name in each of their conversations
+	Location  *time.Location // of the caller, goes before the agent's; nil if not known
+	Privacy   conv.Privacy
 	// Services are the names of the services for the log, by the kinds of
 	// [journal.Failure].
 	Services map[string]string
