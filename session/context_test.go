@@ -158,7 +158,7 @@ func notes() *porttest.Model {
 }
 
 // TestToolSetsTheContext: a tool reads what it has set, itself among the work in progress;
-// the conversation has it behind the call. By text, in virtual time, and in real time.
+// the conversation has it after the call, by text and in virtual time.
 func TestToolSetsTheContext(t *testing.T) {
 	const want = `{"files":{"a":1},"preferences":{"voice":"low"}}`
 	check := func(t *testing.T, read string, v conv.ContextView) {
