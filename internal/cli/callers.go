@@ -41,7 +41,7 @@ func unreadable(s *streams, n int) error {
 	if n == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(s.err, "note: %d conversations cannot be read, and may be the caller's too: name the key in the config, as store.keys\n", n)
+	_, err := fmt.Fprintf(s.err, "note: conversations that cannot be read, and may be the caller's too: %d; name the key in the config, as store.keys\n", n)
 	return err
 }
 
