@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
@@ -103,7 +104,7 @@ func (t *Tasks) deleteOf(ctx context.Context, tx *sql.Tx, caller string, spare f
 		if spare != nil && spare(c) {
 			continue
 		}
-		keys, err := t.db.keys(ctx, tx, `DELETE FROM hocket_tasks WHERE `+condition+` AND conversation = ? RETURNING key`, append(args[:len(args):len(args)], c)...)
+		keys, err := t.db.keys(ctx, tx, `DELETE FROM hocket_tasks WHERE `+condition+` AND conversation = ? RETURNING key`, append(slices.Clip(args), c)...)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,14 @@ type outside struct {
 	origin string
 }
 
-func (o outside) do(method, path, body string, v any) *http.Response {
+// response is what is left of a response whose body was read.
+type response struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// do sends a request and decodes the response into v, which may be nil.
+func (o outside) do(method, path, body string, v any) response {
 	o.t.Helper()
 	r, err := http.NewRequestWithContext(o.t.Context(), method, o.front.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -74,7 +81,7 @@ func (o outside) do(method, path, body string, v any) *http.Response {
 			o.t.Errorf("%s %s: status %d: %s", method, path, w.StatusCode, b)
 		}
 	}
-	return w
+	return response{w.StatusCode, w.Header}
 }
 
 // TestPathBehindAProxy: a server under /voice/ works through a proxy, whether that removes

@@ -26,12 +26,12 @@ func (s *Server) watch(ctx context.Context) {
 		case <-s.o.Reload:
 			s.secrets.changed()
 			s.secrets.reload()
-			agents.look(true)
+			agents.look(true) //nolint:contextcheck // what is loaded outlives the watch
 		case <-look.C:
 			if s.secrets.changed() {
 				s.secrets.reload()
 			}
-			agents.look(false)
+			agents.look(false) //nolint:contextcheck // likewise
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (s *Server) versionOf(ctx context.Context, now *served, digest string) (*se
 	quiet := func(string) {} // it was remarked when the version was new
 	a, err := s.newServed(now.name, now.path, def, quiet)
 	if err == nil {
-		err = s.equip(a, quiet)
+		err = s.equip(a, quiet) //nolint:contextcheck // it outlives the request
 	}
 	if err != nil {
 		return nil, lostError{err}
@@ -156,5 +156,6 @@ func (s *Server) goesOnWith(ctx context.Context, c journal.Checkpoint, hold port
 	if c.AgentDigest != "" {
 		log.Warn("a conversation goes on with another version of its agent", "with", now.version())
 	}
-	return now, now.keepVersion(ctx, hold)
+	err := now.keepVersion(ctx, hold)
+	return now, err
 }

@@ -7,7 +7,7 @@ import "context"
 func (h *Hub) leave(ctx context.Context) {
 	h.leaving.Store(&ctx)
 	for _, c := range h.running() {
-		c.rested()
+		c.rested() //nolint:contextcheck // it is in h.leaving
 	}
 }
 
