@@ -49,8 +49,10 @@ func (s *Store) version(ctx context.Context, digest string) (*settings.Agent, er
 func fits(def *settings.Agent, o Options, snapshot []byte) error {
 	c := o.Conversation
 	c.Agent = def.Agent
-	_, err := conv.Restore(c, snapshot)
-	return err
+	if _, err := conv.Restore(c, snapshot); errors.Is(err, conv.ErrOtherAgent) {
+		return err
+	}
+	return nil // whatever else is wrong with the snapshot is found by who goes on with it
 }
 
 // goOn puts the version of the agent that a conversation began with in the place of the
