@@ -225,7 +225,7 @@ func (s *Server) goesOnRealtime(
 		return realtime.Parts{}, realtime.ErrUnknownToken
 	}
 	a, name := realtimeAgent(s.roster.list(), c.Agent)
-	if named := a.name == name; named && name == c.Agent {
+	if a.name == c.Agent {
 		var err error
 		if a, err = s.goesOnWith(ctx, c, hold); errors.Is(err, errOther) {
 			return realtime.Parts{}, realtime.ErrUnknownToken

@@ -26,12 +26,12 @@ func (s *Server) watch(ctx context.Context) {
 		case <-s.o.Reload:
 			s.secrets.changed()
 			s.secrets.reload()
-			agents.look(true) //nolint:contextcheck // what is loaded outlives the watch
+			agents.look(true) //nolint:contextcheck // what it opens outlives who asks for it
 		case <-look.C:
 			if s.secrets.changed() {
 				s.secrets.reload()
 			}
-			agents.look(false) //nolint:contextcheck // likewise
+			agents.look(false) //nolint:contextcheck // what it opens outlives who asks for it
 		}
 	}
 }

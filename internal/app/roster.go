@@ -115,7 +115,7 @@ func (s *Server) versionOf(ctx context.Context, now *served, digest string) (*se
 	quiet := func(string) {} // it was remarked when the version was new
 	a, err := s.newServed(now.name, now.path, def, quiet)
 	if err == nil {
-		err = s.equip(a, quiet) //nolint:contextcheck // it outlives the request
+		err = s.equip(a, quiet) //nolint:contextcheck // what it opens outlives who asks for it
 	}
 	if err != nil {
 		return nil, lostError{err}
