@@ -132,6 +132,14 @@ func TestPathBehindAProxy(t *testing.T) {
 				}
 			}
 			if !c.strip {
+				for path, want := range map[string]string{"//voice//v1/agents": "/voice/v1/agents", "/x/../voice/v1/agents": "/voice/v1/agents"} {
+					if got := o.do("GET", path, "", nil).Header.Get("Location"); got != want && !strings.HasSuffix(got, "://"+front.Listener.Addr().String()+want) {
+						t.Errorf("%s leads to %q, expected %q", path, got, want)
+					}
+				}
+				if w := o.do("GET", "/voice%2Fv1/agents", "", nil); w.StatusCode != http.StatusNotFound {
+					t.Errorf("a slash that is escaped: status %d, Location %q", w.StatusCode, w.Header.Get("Location"))
+				}
 				if got := o.do("GET", "/voice?x=1", "", nil).Header.Get("Location"); got != "/voice/?x=1" {
 					t.Errorf("/voice leads to %q", got)
 				}

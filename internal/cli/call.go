@@ -136,6 +136,9 @@ func (c *callCmd) day() (time.Time, error) {
 	if c.Today == "" {
 		return time.Time{}, nil
 	}
+	if c.Realtime || c.Play {
+		return time.Time{}, badInputf("--today is the date of a call in virtual time: expected no --realtime or --play")
+	}
 	return day(c.Today)
 }
 

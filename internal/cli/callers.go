@@ -27,6 +27,9 @@ type callerFlags struct {
 
 // of opens the store for f.
 func (o callerFlags) of(f func(context.Context, api.Callers) error) error {
+	if o.Caller == "" {
+		return badInputf("the caller has no name: expected the one of their conversations")
+	}
 	return o.with(func(ctx context.Context, store *app.Store) error {
 		callers, closing, err := store.Callers(ctx, o.Store)
 		if err != nil {

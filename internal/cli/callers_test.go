@@ -104,3 +104,28 @@ func mark(t *testing.T, place, id, owner, caller string) {
 	must(s.Leave(t.Context(), "test"))
 	must(s.Close())
 }
+
+// TestErrorsNameTheCommand: an error begins with the command as it is typed, and points to
+// its help.
+func TestErrorsNameTheCommand(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "none.db")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"callers", "list", "--store", store, "ann"}, "hocket callers list: store: "},
+		{[]string{"conversations", "list", "--store", store}, "hocket conversations list: store: "},
+		{[]string{"conversations", "show", "--store", store}, "see hocket conversations show --help"},
+		{[]string{"callers", "delete", "--store", store, ""}, "hocket callers delete: the caller has no name"},
+		{[]string{"call", "--agent", flights, "--say", "x", "--realtime", "--today", "2026-01-05"}, "hocket call: --today is the date of a call in virtual time"},
+		{[]string{"call", "--agent", flights, "--say", "x", "--play", "--today", "2026-01-05"}, "hocket call: --today is the date of a call in virtual time"},
+	} {
+		out, stderr, status := run(t, "", c.args...)
+		if status != statusInput || out != "" || !strings.Contains(stderr, c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: status %d, %q, %q; expected %q", c.args, status, out, stderr, c.want)
+		}
+	}
+	if _, err := os.Stat(store); err == nil {
+		t.Error("looking has made a store")
+	}
+}

@@ -131,7 +131,16 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err != nil:
 		return s.badArguments(parser, args, err)
 	}
-	return s.report(ctx.Selected().Name, ctx.Run(s, parser.Model))
+	return s.report(commandOf(ctx.Selected()), ctx.Run(s, parser.Model))
+}
+
+// commandOf returns a command as it is typed, such as "conversations list".
+func commandOf(n *kong.Node) string {
+	var names []string
+	for ; n != nil && n.Type == kong.CommandNode; n = n.Parent {
+		names = append([]string{n.Name}, names...)
+	}
+	return strings.Join(names, " ")
 }
 
 // badArguments reports an error in the command line in one line.
@@ -145,7 +154,7 @@ func (s *streams) badArguments(parser *kong.Kong, args []string, err error) int 
 	}
 	command := ""
 	if p, ok := errors.AsType[*kong.ParseError](err); ok && p.Context.Selected() != nil {
-		command = p.Context.Selected().Name
+		command = commandOf(p.Context.Selected())
 	}
 	text := strings.ReplaceAll(err.Error(), ` but got "EOL" (<EOL>)`, "")
 	return s.report(command, badInputf("%s; see hocket %s--help", text, strings.TrimLeft(command+" ", " ")))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -33,9 +34,9 @@ func ParsePath(text string) (string, error) {
 // its end.
 func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
 	route := gate.RouteOf(r)
-	rest, cut := strings.CutPrefix(r.URL.Path, s.o.Path)
-	raw, cutRaw := strings.CutPrefix(r.URL.RawPath, s.o.Path)
-	cut = cut && s.o.Path != "" && (rest == "" || rest[0] == '/') && (cutRaw || r.URL.RawPath == "")
+	rest, cut := s.cutPath(r.URL.Path)
+	raw, cutRaw := s.cutPath(r.URL.RawPath)
+	cut = cut && (cutRaw || r.URL.RawPath == "")
 	prefix = cmp.Or(route.Prefix, s.o.Path)
 	if cut && route.Prefix != "" && !strings.HasSuffix(route.Prefix, s.o.Path) {
 		prefix += s.o.Path
@@ -44,6 +45,9 @@ func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
 		prefix = "" // the node that has forwarded the request adds it
 	}
 	if !cut {
+		if _, unclean := s.cutPath(path.Clean(r.URL.Path)); unclean {
+			prefix = strings.TrimSuffix(prefix, s.o.Path) // the redirect to the clean path has it
+		}
 		return r, prefix
 	}
 	inner = r.WithContext(r.Context())
@@ -51,6 +55,12 @@ func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
 	at.Path, at.RawPath = rest, raw
 	inner.URL = &at
 	return inner, prefix
+}
+
+// cutPath returns a path without Options.Path, and whether it was below that.
+func (s *Server) cutPath(path string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, s.o.Path)
+	return rest, ok && s.o.Path != "" && (rest == "" || rest[0] == '/')
 }
 
 // openAPI answers with the description of the API and where it is.
