@@ -19,7 +19,7 @@ type Call struct {
 	Name      string
 	Arguments string
 	Secrets   []string // names of arguments that are hidden in the history
-	Turn      int      // number of the agent's turn that made the call
+	Turn      int      // agent turn that made the call
 	Long      bool     // the call is for a delegated agent, not a quick tool
 	Confirm   bool     // the call runs only after the user has said yes to it
 	State     CallState
@@ -75,8 +75,8 @@ func (call *Call) Background() bool { return call.Due != DueReply }
 // arguments were not stored. The flow that made the call asks the user for them again.
 const CodeForgotten = "SECRETS_FORGOTTEN"
 
-// Forgotten reports whether the values of secret arguments are no longer known: the
-// arguments contain [dialog.Hidden] in their place.
+// Forgotten reports whether the arguments contain [dialog.Hidden] in place of secret values.
+// Such a call cannot be made again.
 func (call *Call) Forgotten() bool {
 	return len(call.Secrets) > 0 && strings.Contains(call.Arguments, dialog.Hidden)
 }

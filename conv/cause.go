@@ -2,8 +2,8 @@ package conv
 
 import "strings"
 
-// Cause says why the phase changed. It is the type of an event, the name of a time limit
-// that passed, or one of the machine's own reasons, such as "greeting".
+// Cause says why the phase changed. It is the type of an event ("speech.started"), the name
+// of a time limit that has passed, or a reason of the machine itself ("greeting").
 type Cause string
 
 // TimedOut reports whether the cause is a time limit that passed.

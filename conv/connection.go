@@ -57,8 +57,8 @@ func (u *Unanswered) completed(text string) {
 	}
 }
 
-// take removes the turn and returns it: it is answered now, or its answer is no longer
-// wanted.
+// take returns the turn and removes it from u. The caller answers it, or drops it because
+// nobody wants the answer.
 func (u *Unanswered) take() Unanswered {
 	taken := *u
 	*u = Unanswered{}

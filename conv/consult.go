@@ -66,9 +66,9 @@ func (c *Conversation) followAdvice(cause Cause) {
 	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
 }
 
-// unadvised gives up a request for the meaning of the user's turn, because the reply is taken
-// back. The turn becomes the unanswered turn: the flows interpret it later, or together with
-// what the user says next.
+// unadvised cancels the request for the meaning of a user turn, because the reply is taken
+// back. It keeps the turn as the unanswered turn, which the flows interpret later, alone or
+// together with what the user says next.
 func (c *Conversation) unadvised() {
 	r := &c.st.Reply
 	if !c.st.Reply.unreadWords() {

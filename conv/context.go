@@ -43,7 +43,7 @@ const (
 	sectionOperations  = "operations"
 )
 
-// section returns the entries of the section with a name, or nil if there is no such section.
+// section returns the entries of the named section, or nil if the name is unknown.
 func (x *Context) section(name string) *map[string]json.RawMessage {
 	switch name {
 	case sectionFiles:
@@ -185,7 +185,7 @@ func (x *Context) check() error {
 	return nil
 }
 
-// Empty reports whether there are no entries.
+// Empty reports whether the context has no entries.
 func (x *Context) Empty() bool { return len(x.Files) == 0 && len(x.Preferences) == 0 }
 
 // Equal reports whether two contexts have the same entries.

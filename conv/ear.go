@@ -7,8 +7,8 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// ear judges words without regard to the state: whether they are an echo of the agent's own
-// words, whether they interrupt, and whether they are a yes.
+// ear judges words by the options alone. It decides whether they echo the agent, whether they
+// interrupt, and whether they are a yes.
 type ear struct {
 	language string
 	words    *turn.Words
@@ -22,8 +22,8 @@ func (e *ear) classify(text, saying string) turn.Verdict {
 	return turn.Classify(text, saying, e.words, e.filter)
 }
 
-// echoed reports whether words that come after the end of the agent's audio are an echo of
-// it. Only words of a stretch of speech that began while the audio played can be an echo.
+// echoed reports whether words that arrive after the agent's audio has ended are an echo of
+// it. Only speech that began while the audio played can be an echo.
 func (e *ear) echoed(s *State, text string) bool {
 	if !s.Floor.Overlap {
 		return false

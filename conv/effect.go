@@ -32,8 +32,8 @@ type Expect struct {
 	Expect dialog.Expectation `json:"expect"`
 }
 
-// FinalizeTranscript asks the recognizer for the final transcript of the user's turn
-// (input_audio_buffer.commit); [STTFinal] answers.
+// FinalizeTranscript asks the recognizer for the final transcript of a user turn, as
+// input_audio_buffer.commit does. The recognizer answers with [STTFinal].
 type FinalizeTranscript struct {
 	Turn int `json:"turn"`
 }
