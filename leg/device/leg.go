@@ -81,7 +81,7 @@ func (l *Leg) Rate() int { return l.rate }
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	for {
 		l.mu.Lock()
-		gone, ready := l.hangedUp, l.in.n >= len(l.pcm)
+		gone, ready := l.hangedUp, l.in.ring.Len() >= len(l.pcm)
 		if ready {
 			l.in.take(l.pcm)
 		}
@@ -123,7 +123,7 @@ func (l *Leg) Clear(context.Context) error {
 func (l *Leg) Played() audio.Pos {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.out.taken
+	return l.out.taken()
 }
 
 // Notify does nothing, since the person uses a terminal.

@@ -49,7 +49,7 @@ func (d *fake) run(l *Leg) {
 		default:
 		}
 		l.mu.Lock()
-		full := l.in.n >= 2*len(l.pcm)
+		full := l.in.ring.Len() >= 2*len(l.pcm)
 		l.mu.Unlock()
 		if full {
 			runtime.Gosched()
@@ -148,12 +148,12 @@ func TestDrift(t *testing.T) {
 		}
 		q.put(frame)
 		q.take(played)
-		if q.n > 500 {
-			t.Fatalf("frame %d: %d ms wait", i, q.n)
+		if q.ring.Len() > 500 {
+			t.Fatalf("frame %d: %d ms wait", i, q.ring.Len())
 		}
 	}
-	if q.taken+audio.Pos(q.n) != 40000 {
-		t.Errorf("%d were taken and %d wait of 40000", q.taken, q.n)
+	if q.taken()+audio.Pos(q.ring.Len()) != 40000 {
+		t.Errorf("%d were taken and %d wait of 40000", q.taken(), q.ring.Len())
 	}
 }
 
@@ -192,8 +192,8 @@ func TestQueueTakesTooMuch(t *testing.T) {
 	q.put(in)
 	out := make([]int16, 1300)
 	n := q.take(out)
-	if n != 500 || out[0] != 800 || out[n-1] != 1299 || q.taken != 1310 {
-		t.Errorf("%d samples from %d to %d, %d taken", n, out[0], out[n-1], q.taken)
+	if n != 500 || out[0] != 800 || out[n-1] != 1299 || q.taken() != 1310 {
+		t.Errorf("%d samples from %d to %d, %d taken", n, out[0], out[n-1], q.taken())
 	}
 }
 

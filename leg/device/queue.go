@@ -15,59 +15,49 @@ const (
 	after   = 100 * time.Millisecond // length after samples were dropped
 )
 
-// queue is a ring of samples for the other side. Use newQueue to create one.
+// queue holds samples that wait for the other side. Use newQueue to create one.
 type queue struct {
-	pcm        []int16
-	first, n   int
-	begin, cut int       // lengths at which it starts to provide samples, and to which it is cut
-	running    bool      // it provides samples until it is empty
-	taken      audio.Pos // number of samples that have left it, including dropped ones
+	ring       *audio.Ring
+	begin, cut int  // lengths: from which it gives samples, to which it is cut
+	running    bool // it gives samples until it is empty
 }
 
+// newQueue returns a queue that gives samples when it holds those of a time.
 func newQueue(rate int, begin time.Duration) *queue {
 	samples := func(d time.Duration) int { return int(audio.PosOf(d, rate)) }
-	return &queue{pcm: make([]int16, samples(longest)), begin: samples(begin), cut: samples(after)}
+	ring, err := audio.NewRing(audio.RingOptions{Capacity: samples(longest)})
+	if err != nil {
+		panic(err) // rates were validated
+	}
+	ring.Write([]int16{0}) // the ring allocates now, not on the device's thread
+	ring.Reset(0)
+	return &queue{ring: ring, begin: samples(begin), cut: samples(after)}
 }
 
-// put appends samples. If there is no room, the oldest ones are dropped.
+// put appends samples. If there is no room, it drops the oldest ones.
 func (q *queue) put(pcm []int16) {
-	if len(pcm) > len(q.pcm) {
-		q.drop(q.n)
-		q.taken += audio.Pos(len(pcm) - len(q.pcm))
-		pcm = pcm[len(pcm)-len(q.pcm):]
+	if len(pcm) > q.ring.Room() {
+		q.ring.Discard(q.ring.Len() + len(pcm) - q.cut)
 	}
-	if over := q.n + len(pcm) - len(q.pcm); over > 0 {
-		q.drop(min(q.n, max(over, q.n+len(pcm)-q.cut)))
-	}
-	at := (q.first + q.n) % len(q.pcm)
-	done := copy(q.pcm[at:], pcm)
-	copy(q.pcm, pcm[done:])
-	q.n += len(pcm)
+	q.ring.Overwrite(pcm)
 }
 
-// take moves samples to pcm and returns their number. It returns 0 until the queue has
-// reached its initial length.
+// take moves samples to pcm and returns their number. It returns 0 until there are as many
+// as the queue begins with.
 func (q *queue) take(pcm []int16) int {
-	if !q.running && q.n < q.begin {
+	if !q.running && q.ring.Len() < q.begin {
 		return 0
 	}
-	n := min(q.n, len(pcm))
-	done := copy(pcm[:n], q.pcm[q.first:min(q.first+n, len(q.pcm))])
-	copy(pcm[done:n], q.pcm)
-	q.drop(n)
+	n := q.ring.Read(pcm)
 	q.running = n == len(pcm)
 	return n
 }
 
-// drop removes the oldest samples.
-func (q *queue) drop(n int) {
-	q.first = (q.first + n) % len(q.pcm)
-	q.n -= n
-	q.taken += audio.Pos(n)
-}
+// taken returns the number of samples that have left the queue, the dropped ones included.
+func (q *queue) taken() audio.Pos { return q.ring.Pos() }
 
 // clear removes all samples.
 func (q *queue) clear() {
-	q.drop(q.n)
+	q.ring.Discard(q.ring.Len())
 	q.running = false
 }

@@ -123,7 +123,7 @@ func (c *Conversation) attach(s *session.Session, cancel context.CancelFunc) {
 // time.
 func (c *Conversation) tellAgain(s *session.Session) {
 	turn, text, at, err := s.Said()
-	if err == nil && turn != 0 && c.transport == "text" {
+	if err == nil && turn != 0 && c.transport == transportText {
 		c.feed.publish(Message{
 			Type: TypeCaption, At: c.at(at), words: true, Payload: encode(Caption{Turn: turn, Text: text, Heard: text, Final: true}),
 		})
