@@ -1,7 +1,6 @@
 package conv
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,13 +68,7 @@ func oneSpelling(text string) string {
 	if text == "" {
 		return "{}"
 	}
-	var v any
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil || d.More() {
-		return text
-	}
-	b, err := json.Marshal(v)
+	b, err := oneForm([]byte(text))
 	if err != nil {
 		return text
 	}

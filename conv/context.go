@@ -157,6 +157,9 @@ func oneForm(value json.RawMessage) (json.RawMessage, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
+	if d.More() {
+		return nil, errors.New("more than one JSON value")
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -121,14 +122,11 @@ func (d *database) emptyLog(ctx context.Context) error {
 	return retry(ctx, 8, func() error {
 		ctx, cancel := context.WithTimeout(ctx, statementLimit)
 		defer cancel()
-		var busy, pages, moved int
-		if err := d.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
-			return err
+		busy, err := sqlitefile.EmptyLog(ctx, d.writer)
+		if err == nil && busy {
+			err = fmt.Errorf("empty the log: %w", errLogBusy)
 		}
-		if busy != 0 {
-			return fmt.Errorf("empty the log: %w", errLogBusy)
-		}
-		return nil
+		return err
 	})
 }
 

@@ -3,6 +3,8 @@ package sqlitefile
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -30,6 +32,14 @@ type DamagedError struct {
 // Error describes the loss.
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the write-ahead log %s is damaged at byte %d of %d: what was saved behind it is lost, and older versions of it are read", e.Path, e.At, e.Size)
+}
+
+// EmptyLog moves the write-ahead log of a database into its file and empties it. It reports
+// whether it could not, because others read the log.
+func EmptyLog(ctx context.Context, db *sql.DB) (busy bool, err error) {
+	var pages, moved int
+	err = db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	return busy, err
 }
 
 // CheckLog checks the write-ahead log of a database before it is opened. It returns a

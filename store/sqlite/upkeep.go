@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/sqlitefile"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -141,12 +142,9 @@ func column[T any](rows *sql.Rows, err error) (list []T, _ error) {
 
 // checkpoint moves the log into the file and empties it.
 func (s *Store) checkpoint(ctx context.Context) error {
-	var busy, pages, moved int
-	if err := s.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved); err != nil {
-		return err
+	busy, err := sqlitefile.EmptyLog(ctx, s.writer)
+	if err == nil && busy {
+		err = errBusy
 	}
-	if busy != 0 {
-		return errBusy
-	}
-	return nil
+	return err
 }
