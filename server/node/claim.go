@@ -15,51 +15,53 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ClaimWait is how long a conversation is waited for whose holder may be dead: longer
-// than any holder is believed to live, a server included.
+// ClaimWait is how long to wait for a conversation whose holder may be dead. It is
+// longer than the store considers any silent holder alive, including a server.
 const ClaimWait = TTL + 500*time.Millisecond
 
 // The times of a process that holds one conversation.
 const (
-	claimTTL  = 4 * time.Second // how long it is believed to live without a sign of life
-	claimBeat = time.Second
-	// claimEnd bounds what is said to the store when a process ends.
+	claimTTL  = 4 * time.Second // how long it is considered alive without a heartbeat
+	claimBeat = time.Second     // time between heartbeats
+	// claimEnd is the timeout of the requests to the store when a process ends.
 	claimEnd = 5 * time.Second
 )
 
-// Claimed is a conversation that this process holds. It is safe for concurrent use.
+// Claimed is a conversation that this process has claimed. It is safe for concurrent
+// use.
 type Claimed struct {
 	registry port.Registry
 	node     string
-	// Hold is the right to write it.
+	// Hold is the right to write the conversation.
 	Hold port.Hold
 
-	cancel context.CancelFunc // ends beat
+	cancel context.CancelFunc // stops the heartbeats
 	beats  sync.WaitGroup
 }
 
-// Claim takes a conversation for this process. While another one holds it that may be
-// dead, it waits, at most for the given time.
+// Claim claims a conversation for this process. While another process holds it, Claim
+// waits at most for the given time, and then returns an [*InUseError]. The caller must
+// call [Claimed.Close].
 func Claim(ctx context.Context, r port.Registry, id string, wait time.Duration) (_ *Claimed, err error) {
 	c := &Claimed{registry: r, node: Name()}
 	if err := r.Beat(ctx, port.Node{ID: c.node}, claimTTL); err != nil {
 		return nil, err
 	}
-	beating, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until close
+	beating, cancel := context.WithCancel(context.WithoutCancel(ctx)) // until Close
 	c.cancel = cancel
 	c.beats.Go(func() {
 		repeat(beating, claimBeat, func(ctx context.Context) {
-			// What fails is tried again: a claim that is lost shows when something is saved.
+			// The next heartbeat retries. A lost claim is detected when something is saved.
 			_ = c.registry.Beat(ctx, port.Node{ID: c.node}, claimTTL)
 		})
 	})
 	if c.Hold, err = c.take(ctx, id, wait); err != nil {
-		return nil, errors.Join(err, c.Close()) //nolint:contextcheck // an end is not cut short
+		return nil, errors.Join(err, c.Close()) //nolint:contextcheck // Close has a timeout of its own
 	}
 	return c, nil
 }
 
-// repeat does something again and again, until ctx ends.
+// repeat calls do at intervals until ctx ends.
 func repeat(ctx context.Context, every time.Duration, do func(context.Context)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -73,8 +75,8 @@ func repeat(ctx context.Context, every time.Duration, do func(context.Context)) 
 	}
 }
 
-// claimOnce claims a conversation for a node. What a process of this machine held that is
-// dead is not waited for.
+// claimOnce claims a conversation for a node. If the holder is a dead process of this
+// machine, claimOnce removes that node and claims the conversation.
 func claimOnce(ctx context.Context, r port.Registry, id, node string) (port.Hold, error) {
 	hold, err := r.Claim(ctx, id, node)
 	held, ok := errors.AsType[*port.HeldError](err)
@@ -87,15 +89,15 @@ func claimOnce(ctx context.Context, r port.Registry, id, node string) (port.Hold
 	return r.Claim(ctx, id, node)
 }
 
-// InUseError says that another process holds a conversation.
+// InUseError reports that another process holds a conversation.
 type InUseError struct{ ID, Node string }
 
-// Error names both.
+// Error names the conversation and the process.
 func (e *InUseError) Error() string {
 	return fmt.Sprintf("the conversation %s is in use: another process holds it (%s)", e.ID, e.Node)
 }
 
-// take claims as soon as nobody holds the conversation.
+// take claims the conversation as soon as nobody holds it.
 func (c *Claimed) take(ctx context.Context, id string, wait time.Duration) (port.Hold, error) {
 	limit := time.NewTimer(wait)
 	defer limit.Stop()
@@ -117,8 +119,8 @@ func (c *Claimed) take(ctx context.Context, id string, wait time.Duration) (port
 	}
 }
 
-// Close gives the conversation up. Who ends it here may go on with it, in any process,
-// but nobody is to end it meanwhile.
+// Close releases the conversation. Any process may claim it and continue it, but no
+// server ends it as abandoned.
 func (c *Claimed) Close() error {
 	c.cancel()
 	c.beats.Wait()
@@ -131,8 +133,8 @@ func (c *Claimed) Close() error {
 	return errors.Join(err, c.registry.Leave(ctx, c.node))
 }
 
-// Name names this process among those that share a store: its machine, its number
-// there, and a word that no other process has.
+// Name returns a new name for this process among those that share a store: the host
+// name, the process id, and a random word.
 func Name() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -141,9 +143,10 @@ func Name() string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), strings.ToLower(rand.Text()[:10]))
 }
 
-// DiedHere reports whether a node was a process of this machine that exists no more: its
-// conversations need not wait until it is believed dead. Where two containers share a
-// host's name and a store, the fence of the store keeps them apart.
+// DiedHere reports whether a node was a process of this machine that no longer exists.
+// Its conversations can be claimed without waiting until the node is considered dead. If
+// two containers with the same host name share a store, DiedHere may be wrong; the store
+// then still refuses writes of the process that has lost its claim.
 func DiedHere(node string) bool {
 	name, rest, ok := strings.Cut(node, "/")
 	number, _, ok2 := strings.Cut(rest, "/")
@@ -154,7 +157,7 @@ func DiedHere(node string) bool {
 	}
 	p, err := os.FindProcess(pid)
 	if err != nil {
-		return false // nobody knows
+		return false // unknown
 	}
 	err = p.Signal(syscall.Signal(0))
 	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)

@@ -1,5 +1,5 @@
-// Package node makes a process one of those that share a store: it gives signs of life,
-// claims conversations, keeps the digests of their tokens, takes up what comes back here,
-// and gives up what another process goes on with. [Home] is a server; [Claim] is a process
-// that holds one conversation.
+// Package node makes a process a node of a store, which several processes may share. A
+// node sends heartbeats, claims conversations, stores the digests of their tokens,
+// resumes conversations whose clients reconnect here, and stops those that another node
+// has claimed. [Home] is for a server; [Claim] is for a process with one conversation.
 package node

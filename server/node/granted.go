@@ -11,11 +11,9 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: the tokens of conversations and of those who may begin one, at home.
-
-// Grant keeps the digests of a conversation's tokens, and returns when the store has them.
-// What it does not take is given to it with a sign of life. Where it fails with
-// [port.ErrFenced] another process holds the conversation.
+// Grant stores the digests of a conversation's tokens and returns when the store has
+// them. If it fails, each heartbeat tries again. [port.ErrFenced] means that another
+// process holds the conversation.
 func (h *Home) Grant(ctx context.Context, id string, g port.Grant) error {
 	h.mu.Lock()
 	_, here := h.holds[id]
@@ -29,9 +27,9 @@ func (h *Home) Grant(ctx context.Context, id string, g port.Grant) error {
 	return h.give(ctx, id)
 }
 
-// give hands the last tokens of a conversation to the store, and returns when it has them.
-// Two never do so at once for one conversation: the tokens of the later one would be
-// replaced by those of the earlier.
+// give writes the latest tokens of a conversation to the store and returns when it has
+// them. There is at most one such write at a time for each conversation: otherwise
+// earlier tokens could replace later ones.
 func (h *Home) give(ctx context.Context, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,8 +73,8 @@ func (h *Home) give(ctx context.Context, id string) error {
 	}
 }
 
-// tell hands tokens to the store. Who finds that another process holds the conversation
-// gives it up.
+// tell writes tokens to the store. If another process holds the conversation, tell
+// reports it as lost.
 func (h *Home) tell(ctx context.Context, hold port.Hold, g port.Grant) error {
 	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
@@ -88,14 +86,14 @@ func (h *Home) tell(ctx context.Context, hold port.Hold, g port.Grant) error {
 	return err
 }
 
-// giveAll hands to the store what it has not taken.
+// giveAll writes all pending tokens to the store.
 func (h *Home) giveAll(ctx context.Context) {
 	h.mu.Lock()
 	ids := slices.Collect(maps.Keys(h.grants))
 	h.mu.Unlock()
 	var errs []error
 	for _, id := range ids {
-		if h.Hold(id).Token != 0 { // else its claim comes first
+		if h.Hold(id).Token != 0 { // otherwise it must be claimed first
 			errs = append(errs, h.give(ctx, id))
 		}
 	}
@@ -103,22 +101,23 @@ func (h *Home) giveAll(ctx context.Context) {
 		errs = append(errs, s.Flush(ctx))
 	}
 	if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
-		h.o.Log.Warn("tokens are good in this process alone until the store has them", "error", err)
+		h.o.Log.Warn("tokens were not stored: they are valid only in this process for now", "error", err)
 	}
 }
 
-// Access is the conversation that an access token is good for.
+// Access returns the conversation for which an access token is valid.
 func (h *Home) Access(ctx context.Context, digest []byte) (string, bool, error) {
 	return h.known(ctx, digest, h.o.Registry.Access)
 }
 
-// Resume is the conversation that a resume token is good for.
+// Resume returns the conversation for which a resume token is valid.
 func (h *Home) Resume(ctx context.Context, digest []byte) (string, bool, error) {
 	return h.known(ctx, digest, h.o.Registry.Resume)
 }
 
-// known asks what a token is good for. It fails with [ErrUnsure] where the store does not
-// know it and was away a moment ago, or may have been, before this process was here.
+// known asks the store about a token. It returns [ErrUnsure] if the store does not know
+// the token and was unavailable until recently. Of a shared store this is assumed until
+// this process has run for [TTL].
 func (h *Home) known(ctx context.Context, digest []byte, ask func(context.Context, []byte) (string, bool, error)) (string, bool, error) {
 	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
@@ -129,7 +128,7 @@ func (h *Home) known(ctx context.Context, digest []byte, ask func(context.Contex
 	return id, ok, err
 }
 
-// Redeem takes a resume token back.
+// Redeem invalidates a resume token. It reports whether the token was valid.
 func (h *Home) Redeem(ctx context.Context, digest []byte) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()

@@ -17,78 +17,82 @@ import (
 	"github.com/hocketvoice/hocket/server/tokens"
 )
 
-// TTL is how long a node is believed to live without a sign of life.
+// TTL is how long a node is considered alive without a heartbeat.
 const TTL = 6 * time.Second
 
 // The times of a server among those that share a store.
 const (
-	nodeBeat = 2 * time.Second
-	// askStore bounds one question to the store, where somebody waits for the answer.
+	nodeBeat = 2 * time.Second // time between heartbeats
+	// askStore is the timeout of one request to the store for which somebody waits.
 	askStore = 2 * time.Second
-	// sweepEvery is how often a server looks for conversations that nobody came back to.
+	// sweepEvery is the time between searches for abandoned conversations.
 	sweepEvery = 30 * time.Second
-	// expireEvery is how often it deletes what is too old.
+	// expireEvery is the time between deletions of old conversations.
 	expireEvery = time.Hour
 )
 
-// Options configure a [Home]. All but Expire, Keep and Shared must be set.
+// Options configures a [Home]. Node, Expire, Keep and Shared may be zero; the other
+// fields must be set.
 type Options struct {
-	// Node is this process: its ID is [Name] where it is empty.
+	// Node is this process. An empty ID is replaced by [Name].
 	Node     port.Node
 	Registry port.Registry
 	Tickets  port.Tickets
 	Store    port.Store
-	// Load reads a checkpoint of the store; ok is false where there is none.
+	// Load reads a checkpoint from the store; ok is false if there is none.
 	Load func(ctx context.Context, id string) (c journal.Checkpoint, ok bool, err error)
-	// Expire deletes what was last saved longer ago than age.
+	// Expire deletes the conversations that were last saved longer ago than age. It must
+	// be set if Keep is.
 	Expire func(ctx context.Context, age time.Duration) (deleted int, err error)
-	// Wait is how long a conversation without a client is kept from its end; Keep how
-	// long one is kept at all, for ever if 0.
-	Wait, Keep time.Duration
-	// Shared: processes of other machines may have the store too. It can then have been away
-	// from them without this one's knowledge.
+	// Wait is how long a conversation waits for its client to return before it is ended.
+	Wait time.Duration
+	// Keep is how long conversations are stored; 0 means forever.
+	Keep time.Duration
+	// Shared reports that processes of other machines may use the store too. The store
+	// may then have been unavailable to them without this process noticing.
 	Shared bool
 	Log    *slog.Logger
 }
 
-// Home is where a server's conversations are kept between connections, processes and
-// nodes. [Open] makes one. It is safe for concurrent use.
+// Home is a server as a node of its store. It keeps the claims and the tokens of the
+// server's conversations in the store, so that they survive connections and processes.
+// Use [Open] to create one. It is safe for concurrent use.
 type Home struct {
 	o      Options
 	opened time.Time
 
-	// Tasks, if set, are told of conversations that nobody came back to. It is set
+	// Tasks, if not nil, is told which conversations were abandoned. It must be set
 	// before Run.
 	Tasks port.Tasks
-	// Lost, if set, is told of a conversation that runs here and is another process's.
-	// It is set before Run.
+	// Lost, if not nil, is called for a conversation that runs here and that another
+	// process has claimed. It must be set before Run.
 	Lost func(id string)
 
-	shared []*tokens.Shared // good at every node
+	shared []*tokens.Shared // valid at every node
 
-	away atomic.Bool // the store did not answer the last sign of life
-	// failed is when the store has last left a question without an answer, in nanoseconds
-	// since 1970: see unsure.
+	away atomic.Bool // the store did not answer the last heartbeat
+	// failed is when a request to the store last failed, in nanoseconds since 1970: see
+	// unsure.
 	failed atomic.Int64
-	// back is when the store has answered again, in nanoseconds since 1970: the other
-	// nodes have to be heard before what they hold is taken for abandoned.
+	// back is when the store became available again, in nanoseconds since 1970. The other
+	// nodes must have time for a heartbeat before their conversations count as abandoned.
 	back atomic.Int64
 
-	mu       sync.Mutex
-	holds    map[string]port.Hold     // what runs here, or is being taken: without a token while it is not claimed
-	releases map[string]release       // that the store has not taken yet
-	grants   map[string]*port.Grant   // as well, of what is here
-	giving   map[string]chan struct{} // conversations whose tokens are on their way to the store; closed when they are not
+	mu       sync.Mutex               // guards the fields below
+	holds    map[string]port.Hold     // conversations that run here or are being claimed; without a token until claimed
+	releases map[string]release       // not yet written to the store
+	grants   map[string]*port.Grant   // not yet written to the store, of the conversations in holds
+	giving   map[string]chan struct{} // conversations whose tokens are being written; closed afterwards
 }
 
-// release is what the store is to be told of a conversation that is not here any more.
+// release is a conversation that no longer runs here, as it is reported to the store.
 type release struct {
 	hold  port.Hold
 	ended bool
-	grant *port.Grant // tokens that it has not taken; nil: none, or they are of no use any more
+	grant *port.Grant // tokens not yet written to the store; nil if there are none or they are no longer needed
 }
 
-// Open makes this process a node of the store's.
+// Open makes this process a node of its store.
 func Open(ctx context.Context, o Options) (*Home, error) {
 	if o.Node.ID == "" {
 		o.Node.ID = Name()
@@ -101,15 +105,16 @@ func Open(ctx context.Context, o Options) (*Home, error) {
 	return h, o.Registry.Beat(ctx, o.Node, TTL)
 }
 
-// Tokens keeps what secrets of a kind are good for, at every node. It is called before
-// Run.
+// Tokens returns a store for up to most secrets of a kind, which are valid at every
+// node. It must be called before Run.
 func (h *Home) Tokens(kind string, most int) *tokens.Shared {
 	s := tokens.NewShared(tokens.SharedOptions{Store: h.o.Tickets, Kind: kind, Most: most, Limit: askStore, Away: h.away.Load})
 	h.shared = append(h.shared, s)
 	return s
 }
 
-// Run gives signs of life, and looks after what nobody holds, until ctx ends.
+// Run sends heartbeats, ends abandoned conversations and deletes old ones until ctx
+// ends.
 func (h *Home) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	workers.Go(func() { repeat(ctx, nodeBeat, h.beat) })
@@ -120,20 +125,20 @@ func (h *Home) Run(ctx context.Context) {
 	workers.Wait()
 }
 
-// beat says that this process lives, tells the store what it has not taken, and gives up
-// what is not this process's any more.
+// beat sends a heartbeat, writes pending releases and tokens to the store, and reports
+// the conversations that another process has claimed.
 func (h *Home) beat(ctx context.Context) {
 	running := ctx
 	ctx, cancel := context.WithTimeout(ctx, nodeBeat)
 	defer cancel()
 	err := h.o.Registry.Beat(ctx, h.o.Node, TTL)
 	if running.Err() != nil {
-		return // the server ends: it says nothing of the store
+		return // the server stops: the error says nothing about the store
 	}
 	h.note(running, err)
 	if was := h.away.Swap(err != nil); was != (err != nil) {
 		if err != nil {
-			h.o.Log.Error("the store does not answer: conversations go on, and are kept when it does", "error", err)
+			h.o.Log.Error("the store does not answer: conversations continue and are saved when it answers again", "error", err)
 		} else {
 			h.back.Store(time.Now().UnixNano())
 			h.o.Log.Info("the store answers again")
@@ -143,7 +148,7 @@ func (h *Home) beat(ctx context.Context) {
 		return
 	}
 	if err := h.lose(ctx); err != nil && ctx.Err() == nil {
-		h.o.Log.Error("look for conversations that are held elsewhere", "error", err)
+		h.o.Log.Error("look for conversations claimed by other nodes", "error", err)
 	}
 	h.mu.Lock()
 	left := maps.Clone(h.releases)
@@ -154,8 +159,8 @@ func (h *Home) beat(ctx context.Context) {
 	h.giveAll(ctx)
 }
 
-// lose gives up at once what another process goes on with: nobody is to be answered by a
-// copy that is not kept.
+// lose reports the conversations that another process has claimed, so that they stop
+// here at once: clients must not talk to a copy that is no longer saved.
 func (h *Home) lose(ctx context.Context) error {
 	var holds []port.Hold
 	h.mu.Lock()
@@ -167,7 +172,7 @@ func (h *Home) lose(ctx context.Context) error {
 	h.mu.Unlock()
 	fenced, err := h.o.Registry.Fenced(ctx, holds)
 	for _, hold := range fenced {
-		if h.Hold(hold.ID) == hold { // else it has ended, or was claimed again
+		if h.Hold(hold.ID) == hold { // otherwise it has ended or was claimed again
 			h.tellLost(hold.ID)
 		}
 	}
@@ -180,8 +185,8 @@ func (h *Home) tellLost(id string) {
 	}
 }
 
-// sweepIfHeard sweeps, unless the store was away until a moment ago: the other nodes have
-// to be heard first.
+// sweepIfHeard sweeps unless the store was unavailable until recently: the other nodes
+// must have time for a heartbeat first.
 func (h *Home) sweepIfHeard(ctx context.Context) {
 	if h.away.Load() || time.Since(time.Unix(0, h.back.Load())) < 2*TTL {
 		return
@@ -191,23 +196,24 @@ func (h *Home) sweepIfHeard(ctx context.Context) {
 	}
 }
 
-// expire deletes what is too old.
+// expire deletes old conversations.
 func (h *Home) expire(ctx context.Context) {
 	if _, err := h.o.Expire(ctx, h.o.Keep); err != nil && ctx.Err() == nil {
 		h.o.Log.Error("delete old conversations", "error", err)
 	}
 }
 
-// Close says that this process holds nothing any more: what it held may go on
-// elsewhere at once.
+// Close removes this node and its claims from the store. Other nodes can then continue
+// its conversations at once.
 func (h *Home) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), claimEnd)
 	defer cancel()
 	return h.o.Registry.Leave(ctx, h.o.Node.ID)
 }
 
-// Claim takes a new conversation. Where the store does not answer the token is 0, for a
-// call is not refused for that: the session asks again before it writes.
+// Claim claims a new conversation and returns the token of the claim. If the store does
+// not answer, the token is 0 and the error nil, since an unavailable store must not
+// prevent a call: the session claims again before it writes.
 func (h *Home) Claim(ctx context.Context, id string) (int64, error) {
 	h.begin(id)
 	if h.away.Load() {
@@ -220,16 +226,16 @@ func (h *Home) Claim(ctx context.Context, id string) (int64, error) {
 		return 0, err
 	}
 	if err != nil {
-		h.o.Log.Error("a conversation was not claimed", "conversation", id, "error", err)
+		h.o.Log.Error("claim a conversation", "conversation", id, "error", err)
 		return 0, nil
 	}
-	h.held(hold)
-	_ = h.give(ctx, id) // what was granted before; a beat tries again
+	h.claimed(hold)
+	_ = h.give(ctx, id) // earlier tokens; a heartbeat tries again
 	return hold.Token, nil
 }
 
-// ask claims a conversation. A process that was held up for longer than it is believed
-// to live is taken for dead, and refused: it says that it lives, and asks again.
+// ask claims a conversation. The store refuses a process that has not sent a heartbeat
+// for its TTL; ask then sends one and claims again.
 func (h *Home) ask(ctx context.Context, id string) (port.Hold, error) {
 	hold, err := claimOnce(ctx, h.o.Registry, id, h.o.Node.ID)
 	if _, held := errors.AsType[*port.HeldError](err); err == nil || held {
@@ -238,18 +244,19 @@ func (h *Home) ask(ctx context.Context, id string) (port.Hold, error) {
 	if h.o.Registry.Beat(ctx, h.o.Node, TTL) == nil {
 		hold, err = claimOnce(ctx, h.o.Registry, id, h.o.Node.ID)
 	}
-	h.note(ctx, err) // the store is away
+	h.note(ctx, err)
 	return hold, err
 }
 
-func (h *Home) held(hold port.Hold) {
+// claimed records a claim.
+func (h *Home) claimed(hold port.Hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.holds[hold.ID] = hold
 }
 
-// begin notes that a conversation is being taken. It reports false where it is here
-// already: another claim would fence it.
+// begin records that a conversation is being claimed. It returns false if the
+// conversation is already here, since a second claim would invalidate the first.
 func (h *Home) begin(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -260,15 +267,16 @@ func (h *Home) begin(id string) bool {
 	return true
 }
 
-// Hold is that of a conversation which is here; without a token it is not claimed, or not
-// here.
+// Hold returns the claim of a conversation. Its token is 0 if the conversation is not
+// claimed or not here.
 func (h *Home) Hold(id string) port.Hold {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.holds[id]
 }
 
-// Over gives a conversation up that does not run here any more.
+// Over releases a conversation that no longer runs here. ended reports that it is over
+// and will not continue elsewhere.
 func (h *Home) Over(id string, ended bool) {
 	h.mu.Lock()
 	r := release{h.holds[id], ended, h.grants[id]}
@@ -288,9 +296,8 @@ func (h *Home) Over(id string, ended bool) {
 	}
 }
 
-// letGo tells the store that a conversation was given up, and first the tokens with which
-// its client goes on elsewhere. What it does not take is tried again with the next sign of
-// life.
+// letGo writes the pending tokens of a conversation, which its client needs to continue
+// elsewhere, and its release to the store. If this fails, the next heartbeat tries again.
 func (h *Home) letGo(ctx context.Context, id string, r release) {
 	if r.grant != nil {
 		if err := h.o.Registry.Grant(ctx, r.hold, *r.grant); err != nil && !errors.Is(err, port.ErrFenced) {
@@ -307,12 +314,12 @@ func (h *Home) letGo(ctx context.Context, id string, r release) {
 	}
 }
 
-// ErrUnsure says that nobody can tell at the moment: the store has not answered a moment
-// ago, and the other nodes may have given tokens meanwhile that it does not know yet, and
-// hold conversations of which it believes that nobody does.
-var ErrUnsure = errors.New("the store was away a moment ago: the other nodes have to be heard first")
+// ErrUnsure reports that the store may be out of date because it was unavailable until
+// recently: other nodes may have issued tokens that it does not know yet, and may hold
+// conversations whose claims have expired in the store.
+var ErrUnsure = errors.New("the store was unavailable until recently: wait until the other nodes have reported to it")
 
-// note notes what has become of a question to the store. ctx is that of who asked.
+// note records whether a request to the store has failed. ctx is the caller's context.
 func (h *Home) note(ctx context.Context, err error) {
 	_, held := errors.AsType[*port.HeldError](err)
 	if err != nil && !held && !errors.Is(err, port.ErrFenced) && ctx.Err() == nil {
@@ -320,45 +327,45 @@ func (h *Home) note(ctx context.Context, err error) {
 	}
 }
 
-// unsure reports that what the store does not know may be all the same: it was away, and
-// the signs of life of the other nodes, with which they tell it what it has missed, need
-// not all have come.
+// unsure reports whether the store may be out of date: it was unavailable, and other
+// nodes, which write what it has missed with their next heartbeat, may not have done so
+// yet.
 func (h *Home) unsure() bool {
 	return h.away.Load() || time.Since(time.Unix(0, h.failed.Load())) < TTL
 }
 
-// ErrGone says that there is nothing to go on with.
-var ErrGone = errors.New("the conversation is not kept, or has ended")
+// ErrGone reports that a conversation cannot be resumed.
+var ErrGone = errors.New("the conversation is not stored or has ended")
 
-// Take claims a conversation that is kept, and reads it. It fails with a
-// [port.HeldError] while somebody holds it, this process included, with [ErrGone], and
-// with [ErrUnsure].
+// Take claims a stored conversation and loads it. It returns a [*port.HeldError] if a
+// process holds the conversation, which may be this one, [ErrGone] if it is not stored or
+// has ended, and [ErrUnsure] if the store may be out of date.
 func (h *Home) Take(ctx context.Context, id string) (journal.Checkpoint, port.Hold, error) {
 	if h.unsure() {
-		return journal.Checkpoint{}, port.Hold{}, ErrUnsure // a node that lives may hold it
+		return journal.Checkpoint{}, port.Hold{}, ErrUnsure // a live node may hold it
 	}
 	if !h.begin(id) {
-		return journal.Checkpoint{}, port.Hold{}, &port.HeldError{Node: port.Node{ID: h.o.Node.ID}} // without the URL: nobody sends on to itself
+		return journal.Checkpoint{}, port.Hold{}, &port.HeldError{Node: port.Node{ID: h.o.Node.ID}} // without the URL: a node does not forward to itself
 	}
 	hold, err := h.ask(ctx, id)
 	if err != nil {
-		h.Over(id, false) //nolint:contextcheck // nothing is to be told
+		h.Over(id, false) //nolint:contextcheck // not claimed: nothing is written
 		return journal.Checkpoint{}, port.Hold{}, err
 	}
-	h.held(hold)
-	kept, ok, err := h.o.Load(ctx, id)
-	if err == nil && (!ok || kept.Ended) {
-		h.Over(id, true) //nolint:contextcheck // it is given up whatever becomes of the request
-		return kept, hold, ErrGone
+	h.claimed(hold)
+	stored, ok, err := h.o.Load(ctx, id)
+	if err == nil && (!ok || stored.Ended) {
+		h.Over(id, true) //nolint:contextcheck // it is released even if the request is canceled
+		return stored, hold, ErrGone
 	}
 	if err != nil { // another node may be able to read it
 		h.Over(id, false) //nolint:contextcheck // as above
-		return kept, hold, fmt.Errorf("go on with conversation %s: %w", id, err)
+		return stored, hold, fmt.Errorf("resume conversation %s: %w", id, err)
 	}
-	return kept, hold, nil
+	return stored, hold, nil
 }
 
-// sweep ends the conversations that nobody came back to.
+// sweep ends the conversations that were abandoned.
 func (h *Home) sweep(ctx context.Context) error {
 	ids, err := h.o.Registry.Abandoned(ctx, h.o.Wait+TTL, 100)
 	if err != nil {
@@ -366,7 +373,7 @@ func (h *Home) sweep(ctx context.Context) error {
 	}
 	var errs []error
 	for _, id := range ids {
-		kept, hold, err := h.Take(ctx, id)
+		stored, hold, err := h.Take(ctx, id)
 		_, held := errors.AsType[*port.HeldError](err)
 		switch {
 		case errors.Is(err, ErrGone), held:
@@ -375,36 +382,37 @@ func (h *Home) sweep(ctx context.Context) error {
 			errs = append(errs, err)
 			continue
 		}
-		if kept.Awaited {
-			err = h.end(ctx, kept, hold)
+		if stored.Awaited {
+			err = h.end(ctx, stored, hold)
 		}
-		h.Over(id, err == nil) //nolint:contextcheck // it is given up whatever becomes of the sweep
+		h.Over(id, err == nil) //nolint:contextcheck // it is released even if the sweep is canceled
 		errs = append(errs, err)
-		h.o.Log.Info("conversation ended", "conversation", id, "agent", kept.Agent, "transport", kept.Transport, "reason", "abandoned")
+		h.o.Log.Info("conversation ended", "conversation", id, "agent", stored.Agent, "transport", stored.Transport, "reason", "abandoned")
 	}
 	return errors.Join(errs...)
 }
 
-// end ends a conversation that nobody came back to, as its own end would have.
-func (h *Home) end(ctx context.Context, kept journal.Checkpoint, hold port.Hold) error {
+// end ends an abandoned conversation in the store, with the same result as an end by the
+// conversation itself.
+func (h *Home) end(ctx context.Context, stored journal.Checkpoint, hold port.Hold) error {
 	if h.Tasks != nil {
-		if err := h.Tasks.Leave(ctx, kept.ID); err != nil {
+		if err := h.Tasks.Leave(ctx, stored.ID); err != nil {
 			return err
 		}
 	}
-	if p := conv.Privacy(kept.Privacy); p == conv.PrivacySession || p == conv.PrivacyNone {
-		return h.o.Store.Delete(ctx, kept.ID)
+	if p := conv.Privacy(stored.Privacy); p == conv.PrivacySession || p == conv.PrivacyNone {
+		return h.o.Store.Delete(ctx, stored.ID)
 	}
-	kept.Ended, kept.Saved = true, time.Now()
-	b, err := kept.Marshal()
+	stored.Ended, stored.Saved = true, time.Now()
+	b, err := stored.Marshal()
 	if err != nil {
 		return err
 	}
 	return h.o.Store.Save(ctx, hold, b)
 }
 
-// Elsewhere reports whether another node can take what runs here: one that lives and can
-// be reached by clients of this one.
+// Elsewhere reports whether there is another live node, with a URL, that can continue the
+// conversations of this one.
 func (h *Home) Elsewhere(ctx context.Context) bool {
 	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
@@ -415,7 +423,7 @@ func (h *Home) Elsewhere(ctx context.Context) bool {
 	})
 }
 
-// Ready says why the server is not ready, for /readyz.
+// Ready returns an error if the store does not answer. It is meant for /readyz.
 func (h *Home) Ready(context.Context) error {
 	if h.away.Load() {
 		return errors.New("the store does not answer")
@@ -423,9 +431,9 @@ func (h *Home) Ready(context.Context) error {
 	return nil
 }
 
-// Holder is where another node that holds a conversation is reached. A process of this
-// machine that was killed is none, though its time is not over: where it was reached,
-// this one may be.
+// Holder returns the URL of the other node that holds a conversation. ok is false if
+// there is none, or if the node was a process of this machine that no longer exists: this
+// process may have its URL now.
 func (h *Home) Holder(ctx context.Context, id string) (url string, ok bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, askStore)
 	defer cancel()
