@@ -55,14 +55,13 @@ func ParsePath(text string) (string, error) {
 // named returns the client's address and route as reported by a trusted proxy.
 //
 // The address is the last one in X-Forwarded-For or Forwarded that is not itself a
-// trusted proxy. The client may have written the earlier ones, or the whole header that
-// the proxy does not write. If both headers are present and differ, named ignores both,
+// trusted proxy. Earlier ones, and the header of the two that the proxy does not write,
+// may come from the client. If both headers are present and differ, named ignores both,
 // and the route too.
 //
-// Of a list in the other headers the value counts that was written by the proxy that the
-// client has reached: as many places from the end as there are trusted proxies. A shorter
-// list was written by trusted proxies alone, and its first value counts. An invalid value
-// is ignored.
+// If another header has a list, named uses the value written by the first trusted proxy:
+// the n-th from the end if the request passed n of them. A shorter list was written by
+// trusted proxies only, and named uses its first value. Invalid values are ignored.
 //
 // Source: RFC 7239, sections 4 and 5.
 func (g *Gate) named(proxy netip.Addr, h http.Header) (netip.Addr, Route) {
@@ -119,7 +118,7 @@ func elements(h http.Header, name string) (list []string) {
 	return list
 }
 
-// at returns the element that the first of a number of proxies has written.
+// at returns the element written by the first of the given number of proxies.
 func at(list []string, hops int) string {
 	if len(list) == 0 {
 		return ""
@@ -127,7 +126,8 @@ func at(list []string, hops int) string {
 	return list[max(0, len(list)-hops)]
 }
 
-// agreed returns the value of two headers: that of both, or of one that is alone.
+// agreed returns the value of two headers: that of both if they are equal, that of one
+// if the other is empty, and nothing if they differ.
 func agreed(a, b string) string {
 	switch {
 	case a == "" || a == b:
@@ -171,8 +171,8 @@ func host(text string) string {
 	return text
 }
 
-// prefix returns what a number of proxies have removed from the path, the first of them
-// first, or nothing if one of the values is invalid.
+// prefix returns the prefixes that the given number of proxies have removed from the
+// path, joined, or nothing if one of them is invalid.
 func prefix(list []string, hops int) (all string) {
 	for _, text := range list[max(0, len(list)-hops):] {
 		path, err := ParsePath(text)

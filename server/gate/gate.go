@@ -228,7 +228,7 @@ func (g *Gate) less(addr netip.Addr, a *address) {
 	}
 }
 
-// change runs how and moves a place to the queue that it then belongs to.
+// change calls how, which changes the place, and moves the place to its new queue.
 func (g *Gate) change(p *place, how func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

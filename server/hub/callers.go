@@ -2,8 +2,8 @@ package hub
 
 import "slices"
 
-// CalledBy returns the conversations of a caller: those that run, and the ended ones that
-// are still remembered.
+// CalledBy returns the conversations of a caller: the running ones, and the ended ones
+// that are still in the list.
 func (h *Hub) CalledBy(caller string) (list []*Conversation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

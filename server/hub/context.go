@@ -7,8 +7,9 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Context returns what was set of the conversation's context, and the work in progress. It
-// contains words, but no secrets of the agent. It returns [session.ErrEnded] after the end.
+// Context returns the conversation's context as far as it was set, and the work in
+// progress. It may contain what was said, but no secrets of the agent. It returns
+// [session.ErrEnded] after the end.
 func (c *Conversation) Context() (conv.ContextView, error) {
 	s := c.session.Load()
 	if s == nil {

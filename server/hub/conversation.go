@@ -38,7 +38,7 @@ type Conversation struct {
 	served   map[string]string // names of the services
 	over     func(id string, ended bool)
 	lost     atomic.Bool // another process has taken it over
-	taken    atomic.Bool // a prepared conversation is held or was given up
+	taken    atomic.Bool // of a prepared conversation: Hold or Forgo was called
 	rest     atomic.Bool // the last step has left it at rest
 
 	// Used by the loop's goroutine only.
@@ -51,7 +51,7 @@ type Conversation struct {
 	late        bool      // the person was told that sound is late
 	since       time.Time // when the view amplifier entered its state; zero if not known
 
-	looking sync.Mutex // serializes what the leg learns about the person's presence
+	looking sync.Mutex // serializes the calls of Presence.Present
 
 	// The session and its cancel function. Both are nil after the end: they use
 	// most of the memory and are not needed for the list.

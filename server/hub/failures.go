@@ -17,7 +17,7 @@ func (c *Conversation) failed(f journal.Failure) {
 	}
 }
 
-// Retried reports an attempt of a tool's own that is followed by another. It is meant for
+// Retried reports a failed attempt that a tool itself repeats. It is meant for
 // [session.Options].
 func (c *Conversation) Retried(r port.Retry) {
 	c.failed(journal.Failure{Kind: "tool", Name: r.Name, Class: errclass.Of(r.Class).Name, Attempt: r.Attempt, Latency: r.Latency, Retried: true})

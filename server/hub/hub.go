@@ -160,7 +160,7 @@ func (c *Conversation) Hold(ctx context.Context, s *session.Session) error {
 }
 
 // Forgo frees the place of a prepared conversation that does not begin. It does
-// nothing if the conversation is held or was given up.
+// nothing after a call of Hold or Forgo.
 func (c *Conversation) Forgo() {
 	if c.taken.CompareAndSwap(false, true) {
 		c.gone(false)

@@ -2,8 +2,8 @@ package hub
 
 import "context"
 
-// leave hands the conversations over that are at rest, and from now on each that comes to
-// rest, until ctx ends.
+// leave hands over the conversations that are at rest, and the others as soon as they
+// are at rest, until ctx ends.
 func (h *Hub) leave(ctx context.Context) {
 	h.leaving.Store(&ctx)
 	for _, c := range h.running() {
@@ -11,8 +11,8 @@ func (h *Hub) leave(ctx context.Context) {
 	}
 }
 
-// rested hands a conversation over that is at rest, if the hub hands over. It waits for
-// the store: what is not saved would be lost.
+// rested hands over a conversation that is at rest, if the hub is handing over. It waits
+// until the conversation is saved, since the rest would be lost.
 func (c *Conversation) rested() {
 	ctx, s := c.hub.leaving.Load(), c.session.Load()
 	if ctx != nil && s != nil && c.rest.Load() {

@@ -7,11 +7,9 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// This file: what the person is told of the server's own troubles.
-
-// Behind reports to the person that the conversation is currently not being saved,
-// or, if err is nil, that it is again. It is meant for
-// [session.Checkpoints]. A client gets it before anything that was not saved.
+// Behind tells the person that the conversation is currently not being saved, or, if
+// err is nil, that it is saved again. It is meant for [session.Checkpoints]. A client
+// gets the message before those of steps that were not saved.
 func (c *Conversation) Behind(err error) {
 	code, level := "store.behind", conv.LevelWarning
 	if err == nil {
@@ -27,8 +25,8 @@ func (c *Conversation) Behind(err error) {
 // transportText is the transport of conversations without sound.
 const transportText = "text"
 
-// keepsPace tells the person that the machine is too slow for sound, and when it is not any
-// more.
+// keepsPace tells the person when the computer becomes too slow for sound, and when it
+// keeps pace again.
 func (c *Conversation) keepsPace(s session.Step) {
 	if late := c.transport != transportText && c.hub.o.Pace.Late(); late != c.late {
 		c.late = late

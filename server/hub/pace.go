@@ -9,21 +9,20 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 )
 
-// ErrLate is the error for a call that does not begin because sound is late already.
+// ErrLate reports that a call was refused because the sound of the running calls is late.
 var ErrLate = errors.New("the machine is too slow for another call at the moment")
 
-// The sound of a server is late when more than a twentieth of the frames of the last ten
-// seconds were, and keeps pace again when less than a hundredth were. It takes two seconds of
-// one call to tell.
+// The sound of a server is late if more than one in lateAbove frames of the last
+// paceSeconds were late. It keeps pace again if fewer than one in lateBelow were.
 const (
 	paceSeconds = 10
-	paceFrames  = 100
-	lateAbove   = 20  // one frame in so many
-	lateBelow   = 100 // one frame in so many
+	paceFrames  = 100 // minimum for a decision; one call has as many in two seconds
+	lateAbove   = 20
+	lateBelow   = 100
 )
 
-// DefaultMaxLateness is the default of [NewPace]: what the jitter buffer of a browser makes up
-// for.
+// DefaultMaxLateness is the default of [NewPace]. The jitter buffer of a browser hides a
+// delay of this length.
 const DefaultMaxLateness = 60 * time.Millisecond
 
 // Pace measures whether the sound of all conversations keeps pace with the clock. It is
@@ -35,14 +34,14 @@ type Pace struct {
 	mu      sync.Mutex          // guards the fields below
 	seconds [paceSeconds]second // a ring
 	last    time.Time           // when the newest second began
-	at      int                 // its place
+	at      int                 // the index of the newest second
 	late    bool
 }
 
-// second is what was counted in one.
+// second contains the counts of one second.
 type second struct{ frames, late int }
 
-// NewPace returns a Pace to which a frame is late by more than limit, or by more than
+// NewPace returns a Pace that counts a frame as late if its delay exceeds limit, or
 // [DefaultMaxLateness] if limit is 0. It logs when the server becomes too slow and when it
 // keeps pace again; log may be nil.
 func NewPace(limit time.Duration, log *slog.Logger) *Pace {
@@ -55,10 +54,11 @@ func NewPace(limit time.Duration, log *slog.Logger) *Pace {
 	return &Pace{limit: limit, log: log}
 }
 
-// Sent counts a frame of the agent's sound that was written late by a time.
+// Sent counts a frame of the agent's sound that was written with the given delay.
 func (p *Pace) Sent(late time.Duration) { p.count(late > p.limit) }
 
-// Heard counts 20 ms of a person's sound that took a time to be heard.
+// Heard counts a frame of a person's sound. took is the time from the one before until it
+// was processed.
 func (p *Pace) Heard(took time.Duration) { p.count(took-audio.FrameDuration > p.limit) }
 
 func (p *Pace) count(late bool) {
@@ -83,7 +83,7 @@ func (p *Pace) Late() bool {
 	return p.late
 }
 
-// turn begins a new second if the newest one is over, and judges those that are left.
+// turn begins a new second if the newest one is over, and then updates late.
 func (p *Pace) turn() {
 	now := time.Now()
 	passed := int(min(now.Sub(p.last)/time.Second, paceSeconds))
@@ -101,6 +101,7 @@ func (p *Pace) turn() {
 	}
 }
 
+// judge updates late. It requires mu.
 func (p *Pace) judge() {
 	var sum second
 	for _, s := range p.seconds {
@@ -119,11 +120,11 @@ func (p *Pace) judge() {
 	}
 	p.late = late
 	if late {
-		p.log.Warn("the machine is too slow for the sound of its calls: no new ones are taken", "frames", sum.frames, "late", sum.late, "limit_ms", p.limit.Milliseconds())
+		p.log.Warn("the computer is too slow for the sound of its calls: new calls are refused", "frames", sum.frames, "late", sum.late, "limit_ms", p.limit.Milliseconds())
 	} else {
 		p.log.Info("the sound of calls keeps pace again")
 	}
 }
 
-// Pace returns what measures the sound of the hub's conversations, or nil.
+// Pace returns the [Pace] of the hub's conversations, or nil.
 func (c *Conversation) Pace() *Pace { return c.hub.o.Pace }

@@ -1,12 +1,12 @@
 package hub
 
-// Presence is a leg without a connection of its own: its person is present while
-// somebody follows the conversation.
+// Presence is a leg without a connection of its own. Its person counts as present while
+// the conversation has an event stream.
 type Presence interface {
 	Present(on bool)
 }
 
-// look tells such a leg whether anybody follows.
+// look tells the leg whether the conversation has an event stream.
 func (c *Conversation) look() {
 	if leg, ok := c.Leg().(Presence); ok {
 		c.looking.Lock()

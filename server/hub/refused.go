@@ -6,8 +6,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// Refuse counts a conversation that is refused for one of the reasons of this package.
-// Start and Prepare do so themselves.
+// Refuse reports a refused conversation to [Options.Watch]. err is one of this package's
+// errors. Start and Prepare call it themselves.
 func (h *Hub) Refuse(err error) {
 	var reason string
 	_, active := errors.AsType[*session.ActiveError](err)
@@ -25,7 +25,7 @@ func (h *Hub) Refuse(err error) {
 	case active:
 		reason = "caller_active"
 	default:
-		return // it runs already, and is none that is new
+		return // the conversation runs already: nothing was refused
 	}
 	if h.o.Watch != nil {
 		h.o.Watch.Refused(reason)

@@ -84,8 +84,8 @@ func (c *Conversation) stepLine(line []byte) {
 	c.tell(Message{Type: TypeStep, At: c.at(time.Now()), Payload: line[:len(line)-1]})
 }
 
-// tell publishes a message when the state that it follows from is kept, in the order of
-// the calls.
+// tell publishes a message when the state from which it follows is saved. Messages are
+// published in the order of the calls.
 func (c *Conversation) tell(m Message) {
 	if s := c.session.Load(); s != nil {
 		s.WhenKept(func() { c.feed.publish(m) })

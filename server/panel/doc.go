@@ -1,6 +1,6 @@
-// Package panel holds the web panel as files: the page and its icon, which have their
-// place in dist, and beside them what the bundler made of web/. It decides nothing and
-// never changes a file; whoever serves them sends [ContentSecurityPolicy] with them.
+// Package panel contains the files of the web panel: the page and its icon, which are
+// kept in dist, and the output of the bundler for web/. The handler that serves them
+// must send [ContentSecurityPolicy].
 package panel
 
 import (
@@ -8,16 +8,16 @@ import (
 	"io/fs"
 )
 
-// ContentSecurityPolicy is the header Content-Security-Policy that must go with
-// the panel's files: scripts and styles come from files alone, and nothing from
-// elsewhere. The panel is tested in a browser that holds it to this.
+// ContentSecurityPolicy is the value of the header Content-Security-Policy for the
+// panel's files: scripts and styles are loaded from files of the same origin only, and
+// nothing from other origins.
 const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 	"connect-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed dist
 var dist embed.FS
 
-// Files is the bundle, with index.html at its root.
+// Files returns the files, with index.html at the root.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {

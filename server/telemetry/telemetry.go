@@ -76,11 +76,11 @@ func (t *Telemetry) Failed(agent string, f journal.Failure) {
 	t.metrics.failures.WithLabelValues(agent, f.Kind, f.Class, strconv.FormatBool(f.Retried)).Inc()
 }
 
-// Connecting adds a gauge of the calls whose connection was not made yet. It is called
-// once at most.
+// Connecting adds a gauge of the calls whose connection is not established yet. It must
+// be called at most once.
 func (t *Telemetry) Connecting(calls func() int) {
 	t.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "hocket_calls_connecting", Help: "Calls of browsers whose connection was not made yet.",
+		Name: "hocket_calls_connecting", Help: "Calls of browsers whose connection is not established yet.",
 	}, func() float64 { return float64(calls()) }))
 }
 
