@@ -62,7 +62,7 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 	}
 	if s.o.Keys.None() {
 		if secret != "" {
-			return who{}, errNoKeys // not what its sender believes it to be
+			return who{}, errNoKeys // the sender expects the secret to be checked
 		}
 		return who{all: true}, s.checkHost(r)
 	}
@@ -102,8 +102,8 @@ const bearerProtocol = "hocket.bearer." //nolint:gosec // a name, and no secret
 // a web page cannot reach it by a name that resolves to this machine (DNS
 // rebinding).
 func (s *Server) checkHost(r *http.Request) error {
-	// What a proxy has received counts, and what it has made of it: a page may send the
-	// header of a proxy that does not write it.
+	// Both the host of this request and the one reported by a proxy must be allowed: a
+	// page may send the header itself if the proxy does not write it.
 	host := gate.RouteOf(r).Host
 	if s.o.Open || isLoopback(hostOf(r.Host)) && isLoopback(hostOf(host)) {
 		return nil
@@ -121,7 +121,7 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	u, err := url.Parse(origin)
 	if err == nil && u.Host != "" {
 		route := gate.RouteOf(r)
-		secure := u.Scheme == "https" || route.Scheme != "https" // a page of http can be changed on its way
+		secure := u.Scheme == "https" || route.Scheme != "https" // a page loaded over HTTP may have been modified
 		same := strings.EqualFold(withoutPort(u.Host, u.Scheme), withoutPort(route.Host, u.Scheme))
 		if secure && same || isLoopback(u.Hostname()) && isLoopback(hostOf(route.Host)) {
 			return nil

@@ -40,12 +40,12 @@ func callerOf(owner, caller string) string {
 
 // callerNow returns the current form of a caller's name that was stored with a
 // conversation. Earlier versions did not escape slashes.
-func callerNow(owner, kept string) string {
-	caller, ok := strings.CutPrefix(kept, owner+"/")
+func callerNow(owner, stored string) string {
+	caller, ok := strings.CutPrefix(stored, owner+"/")
 	if ok && (strings.ContainsAny(owner, "/%") || strings.Contains(caller, "/")) {
 		return callerOf(owner, caller)
 	}
-	return kept
+	return stored
 }
 
 // location returns the caller's time zone, nil if the request does not give it.

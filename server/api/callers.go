@@ -15,8 +15,8 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// Callers lists, exports and deletes what is kept of one caller. Either of the fields may
-// be nil. It is safe for concurrent use.
+// Callers lists, exports and deletes the data of one caller. All fields may be nil. It is
+// safe for concurrent use.
 type Callers struct {
 	Stored Stored
 	Hub    *hub.Hub
@@ -24,20 +24,21 @@ type Callers struct {
 	Held func(ctx context.Context, id string) bool
 }
 
-// CallerData is the response of GET /v1/callers: what is kept of a caller, without words.
+// CallerData is the response of GET /v1/callers: the stored data of a caller, without
+// words.
 type CallerData struct {
 	Caller        string       `json:"caller"`
 	Conversations []StoredInfo `json:"conversations"`
 	Tasks         []CallerTask `json:"tasks"` // delegated work
-	// Unreadable is the number of stored conversations that cannot be read, for want of
-	// a key: they may be the caller's too.
+	// Unreadable is the number of stored conversations that cannot be read because a key
+	// is missing. They may be the caller's too.
 	Unreadable int `json:"unreadable"`
 }
 
 // CallerTask is a task of a caller.
 type CallerTask struct {
 	Key          string    `json:"key"`
-	Conversation string    `json:"conversation"` // the one that its result is for
+	Conversation string    `json:"conversation"` // the conversation that gets the result
 	Agent        string    `json:"agent,omitempty"`
 	Tool         string    `json:"tool"`
 	State        string    `json:"state"` // "running", "done" or "failed"
@@ -56,7 +57,7 @@ type TaskWords struct {
 	Progress  string        `json:"progress,omitempty"`
 	Output    string        `json:"output,omitempty"`
 	Failure   *FailureError `json:"failure,omitempty"`
-	Partial   string        `json:"partial,omitempty"` // what is known of a result that failed
+	Partial   string        `json:"partial,omitempty"` // the known part of the result of a failed task
 }
 
 // CallerDeleted is the response of DELETE /v1/callers.
@@ -76,7 +77,7 @@ type CallerLeft struct {
 	Message string `json:"message"`
 }
 
-// List returns what is kept of a caller of an owner.
+// List returns the data of a caller of an owner.
 func (c Callers) List(ctx context.Context, owner, caller string) (CallerData, error) {
 	data := CallerData{Caller: caller, Conversations: []StoredInfo{}, Tasks: []CallerTask{}}
 	full := callerOf(owner, caller)
@@ -112,7 +113,7 @@ func (c Callers) List(ctx context.Context, owner, caller string) (CallerData, er
 	return data, nil
 }
 
-// remembered are the conversations of a caller in this process.
+// remembered returns the conversations of a caller in this process.
 func (c Callers) remembered(full string) []*hub.Conversation {
 	if c.Hub == nil {
 		return nil
@@ -154,10 +155,10 @@ func callerTask(r port.TaskRecord, words bool) CallerTask {
 	return t
 }
 
-// Export writes what is kept of a caller as JSON lines: "caller", then each "conversation"
-// with its words, followed by the lines of its trace without the agent's files ("trace"),
-// then each "task", and "end". A document without that last line is incomplete. Values of
-// secret slots are left out.
+// Export writes the data of a caller as JSON lines. Their types are "caller", then for
+// each conversation "conversation", with its words, and "trace" for each line of its
+// trace, without the agent's files, then "task" for each task, and "end". A document
+// without that last line is incomplete. Values of secret slots are left out.
 func (c Callers) Export(ctx context.Context, owner, caller string, out io.Writer) error {
 	data, err := c.List(ctx, owner, caller)
 	if err != nil {
@@ -238,8 +239,8 @@ func (c Callers) words(ctx context.Context, one StoredInfo) (StoredDetails, erro
 	return StoredDetails{StoredInfo: one, Lines: []StoredLine{}}, nil
 }
 
-// trace passes the records of a conversation's trace on: of the stored one, or of the one
-// in this process.
+// trace calls each for the records of a conversation's trace: of the stored trace, or of
+// the one in this process if none is stored.
 func (c Callers) trace(ctx context.Context, id string, each func(record []byte) error) error {
 	out := &lines{each: func(line []byte) error {
 		var head struct {
@@ -248,7 +249,7 @@ func (c Callers) trace(ctx context.Context, id string, each func(record []byte) 
 		if err := json.Unmarshal(line, &head); err != nil {
 			return fmt.Errorf("a line of the trace of %s: %w", id, err)
 		}
-		if head.Format != "" { // of each process that has held it
+		if head.Format != "" { // a header, one for each process that has run the conversation
 			var err error
 			if line, err = journal.WithoutAgent(line); err != nil {
 				return err
@@ -278,13 +279,13 @@ func (c Callers) trace(ctx context.Context, id string, each func(record []byte) 
 	return out.end()
 }
 
-// lines passes on each line that is written.
+// lines is a writer that calls each for every line.
 type lines struct {
 	each func(line []byte) error
-	rest []byte
+	rest []byte // an incomplete line
 }
 
-// Write passes on the lines that are complete.
+// Write calls each for the lines that are complete.
 func (l *lines) Write(b []byte) (int, error) {
 	l.rest = append(l.rest, b...)
 	for {
@@ -301,7 +302,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// end passes on what is left.
+// end calls each for the last line if it has no newline.
 func (l *lines) end() error {
 	if len(l.rest) == 0 {
 		return nil
@@ -309,8 +310,8 @@ func (l *lines) end() error {
 	return l.each(l.rest)
 }
 
-// Delete deletes what is kept of a caller, except running conversations and their tasks. If
-// it fails, some may already be deleted, and it can be repeated.
+// Delete deletes the data of a caller, except running conversations and their tasks. If
+// it fails, a part may be deleted already; it can be repeated.
 func (c Callers) Delete(ctx context.Context, owner, caller string) (CallerDeleted, error) {
 	data, err := c.List(ctx, owner, caller)
 	gone := CallerDeleted{Conversations: []string{}, Left: []CallerLeft{}, Unreadable: data.Unreadable}
@@ -343,7 +344,7 @@ func (c Callers) Delete(ctx context.Context, owner, caller string) (CallerDelete
 	}
 	gone.Tasks, err = c.Stored.DeleteTasks(ctx, callerOf(owner, caller), func(id string) bool {
 		return slices.ContainsFunc(gone.Left, func(l CallerLeft) bool { return l.ID == id }) ||
-			c.live(id) || c.Held != nil && c.Held(ctx, id) // it has begun since
+			c.live(id) || c.Held != nil && c.Held(ctx, id) // the conversation has begun meanwhile
 	})
 	return gone, err
 }

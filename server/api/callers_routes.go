@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// callers returns what is kept of callers by this server.
+// callers gives access to the data of callers of this server.
 func (s *Server) callers() Callers {
 	return Callers{Stored: s.o.Stored, Hub: s.o.Hub, Held: func(ctx context.Context, id string) bool {
 		if s.o.Home == nil {
@@ -18,8 +18,8 @@ func (s *Server) callers() Callers {
 	}}
 }
 
-// callerAsked returns the caller that a request is about. The answer takes as long as the
-// store needs.
+// callerAsked returns the caller of a request. It removes the time limit of the response,
+// since the store may need longer.
 func callerAsked(w http.ResponseWriter, r *http.Request) (string, error) {
 	caller := r.URL.Query().Get("caller")
 	switch {
@@ -58,14 +58,14 @@ func (s *Server) exportCaller(w http.ResponseWriter, r *http.Request, p who) err
 		return storeFailed(err)
 	} else if err != nil {
 		// The header was sent: the client sees a truncated body.
-		s.o.Log.Error("what is kept of a caller was not sent completely", "owner", p.owner, "error", err)
+		s.o.Log.Error("the data of a caller was not sent completely", "owner", p.owner, "error", err)
 		panic(http.ErrAbortHandler)
 	}
-	s.o.Log.Info("what is kept of a caller exported", "owner", p.owner)
+	s.o.Log.Info("data of a caller exported", "owner", p.owner)
 	return nil
 }
 
-// inTime bounds the next write to a client.
+// inTime sets the time limit of the next write to a client.
 func (s *Server) inTime(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.o.WriteWait)) // a test's writer does not support it
 }
@@ -99,7 +99,7 @@ func (s *Server) deleteCaller(w http.ResponseWriter, r *http.Request, p who) err
 	for _, id := range gone.Conversations {
 		s.tokens.forgetOne(id)
 	}
-	s.o.Log.Info("what is kept of a caller deleted", "owner", p.owner, "conversations", len(gone.Conversations), "tasks", gone.Tasks, "left", len(gone.Left))
+	s.o.Log.Info("data of a caller deleted", "owner", p.owner, "conversations", len(gone.Conversations), "tasks", gone.Tasks, "left", len(gone.Left))
 	if err != nil {
 		return storeFailed(err)
 	}

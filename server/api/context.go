@@ -16,7 +16,7 @@ func (s *Server) showContext(w http.ResponseWriter, r *http.Request, p who) erro
 	return answerContext(w, c)
 }
 
-// setContext answers when the changes are made and saved.
+// setContext answers after the changes are saved.
 func (s *Server) setContext(w http.ResponseWriter, r *http.Request, p who) error {
 	c, err := s.find(r, p)
 	if err != nil {

@@ -34,7 +34,7 @@ type NewConversation struct {
 	// one.
 	Caller string `json:"caller,omitempty"`
 	// Timezone is the person's time zone, a name of the IANA database, which decides what
-	// "tomorrow" is; that of the agent if empty. A conversation keeps it when it is resumed.
+	// "tomorrow" is; that of the agent if empty. A resumed conversation keeps its own.
 	Timezone string `json:"timezone,omitempty"`
 	// Resume is the resume token of a conversation to continue.
 	Resume string `json:"resume,omitempty"`
@@ -50,12 +50,12 @@ type NewClientToken struct {
 type Created struct {
 	ID  string `json:"id"`
 	SDP string `json:"sdp,omitempty"` // answer to the offer
-	// ICEServers are the STUN and TURN servers for the connection, with credentials of
-	// this client's.
+	// ICEServers are the STUN and TURN servers for the connection, with credentials for
+	// this client.
 	ICEServers []webrtc.ICEServer `json:"ice_servers,omitempty"`
-	// ResumeToken allows the client to return to the conversation. It is valid
-	// until the client uses a token of a later response. It is the one with which the
-	// client has returned if the store did not take another.
+	// ResumeToken allows the client to return to the conversation. It is valid until the
+	// client uses a token of a later response. If the store could not store a new one, it
+	// is the token with which the client has returned.
 	ResumeToken string `json:"resume_token"`
 	// AccessToken is a bearer token for this conversation only.
 	AccessToken string `json:"access_token"`
@@ -160,7 +160,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 	id, known := s.tokens.resumes(o.Resume)
 	if given := s.tokens.has(c.ID()); given && (!known || id != c.ID()) {
 		// Either the client has used the tokens that replaced it, or another process
-		// has taken the conversation over and given the token.
+		// has taken the conversation over and issued the token.
 		if err := s.keep(r.Context(), c.ID()); err != nil {
 			return errAway
 		}
@@ -204,7 +204,7 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 // fits returns an error if the request names another agent or transport.
 func fits(o NewConversation, agent, transport string) error {
 	if o.Transport != "" && o.Transport != transport || o.Agent != "" && o.Agent != agent {
-		return fail(http.StatusConflict, "other_transport", "this conversation is held with %s over %s: expected the same, or neither agent nor transport", agent, transport)
+		return fail(http.StatusConflict, "other_transport", "this conversation is with agent %s over transport %s: expected the same, or neither field", agent, transport)
 	}
 	return nil
 }

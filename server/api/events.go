@@ -60,8 +60,8 @@ func streamOptions(r *http.Request) (o hub.StreamOptions, err error) {
 	return o, nil
 }
 
-// stream opens a stream and serves it, as a WebSocket if requested. At its end the client
-// is told by last whether what it has followed goes on elsewhere.
+// stream opens a stream and serves it, as a WebSocket if requested. last describes the
+// conversation at the end of the stream; the client is told if it continues elsewhere.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, owner string, open func() (*hub.Stream, error), last func() hub.Info) error {
 	release, err := s.place(owner)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Server) serveEvents(ctx context.Context, w http.ResponseWriter, events 
 		case errors.Is(err, io.EOF):
 			data := "{}"
 			if i := last(); !i.Over() {
-				data = `{"reason":"` + i.Reason + `"}` // a word of the hub's
+				data = `{"reason":"` + i.Reason + `"}` // one of the hub's reasons, which need no escaping
 			}
 			out.WriteString("event: end\ndata: " + data + "\n\n")
 			_ = send() // the last event
@@ -177,7 +177,7 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request, events *hub
 		_, b, err := s.next(ctx, events)
 		switch {
 		case errors.Is(err, io.EOF) && !last().Over():
-			_ = conn.Close(websocket.StatusServiceRestart, "the conversation goes on elsewhere: resume it")
+			_ = conn.Close(websocket.StatusServiceRestart, "the conversation continues elsewhere: resume it")
 			return
 		case errors.Is(err, io.EOF):
 			_ = conn.Close(websocket.StatusNormalClosure, "the conversation has ended")

@@ -47,9 +47,9 @@ type Home interface {
 // ErrGone reports that a conversation does not exist or has ended.
 var ErrGone = errors.New("the conversation does not exist or has ended")
 
-// ErrChanged reports a conversation that cannot go on: its agent has changed since, and
-// the version with which it began is lost.
-var ErrChanged = errors.New("the agent has changed, and the conversation cannot go on with it")
+// ErrChanged reports that a conversation cannot continue because its agent has changed and
+// the version with which it began is not available.
+var ErrChanged = errors.New("the agent has changed, and the conversation cannot continue with it")
 
 // ErrUnsure reports that the state of the conversation is currently unknown. The
 // client should try again.
@@ -158,10 +158,11 @@ func (b *busy) end(id string) {
 // errNoResume refuses a resume token.
 var errNoResume = fail(http.StatusNotFound, "no_such_conversation", "the resume token is invalid or was used, or its conversation has ended")
 
-// errChanged refuses the resume token of a conversation that cannot go on.
-var errChanged = fail(http.StatusGone, "agent_changed", "the agent has changed, and the conversation cannot go on with it: begin a new one")
+// errChanged refuses the resume token of a conversation that cannot continue.
+var errChanged = fail(http.StatusGone, "agent_changed", "the agent has changed, and the conversation cannot continue with it: begin a new one")
 
-// notRestored returns the answer for an error of [Home.Restore] that has one of its own.
+// notRestored returns the answer for an error of [Home.Restore], or nil if it is an
+// unexpected one.
 func notRestored(err error) error {
 	switch {
 	case errors.Is(err, ErrGone):
@@ -193,7 +194,7 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 		return s.back(w, r, p, o, c) // another request has restored it
 	}
 	if s.o.Hub.Draining() {
-		// It is not taken from the nodes that can hold it.
+		// This process must not take it over: another node can.
 		if url, ok, err := s.o.Home.Holder(r.Context(), id); ok && err == nil {
 			return sentOn(r, o, url)
 		}

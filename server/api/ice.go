@@ -15,8 +15,9 @@ type Answered struct {
 	ICEServers []webrtc.ICEServer `json:"ice_servers,omitempty"` // see [Created]
 }
 
-// iceServers returns the STUN and TURN servers for the client of a conversation to which
-// an answer is given. The name in its credentials is that of the conversation in the log.
+// iceServers returns the STUN and TURN servers for the client of a conversation, or
+// nothing if answer, the SDP answer for the client, is empty. The user name in the
+// credentials is derived from the conversation's id.
 func (s *Server) iceServers(c *hub.Conversation, answer string) []webrtc.ICEServer {
 	if answer == "" || len(s.o.ICEServices) == 0 {
 		return nil

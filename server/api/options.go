@@ -67,8 +67,8 @@ type Options struct {
 	// Ready are the checks of /readyz, in addition to the server not shutting down.
 	// Together they may take two seconds.
 	Ready []Check
-	// Connecting, if not nil, returns the number of calls whose connection was not made
-	// yet.
+	// Connecting, if not nil, returns the number of calls whose connection is not
+	// established yet.
 	Connecting func() int
 	// Requests, if not nil, counts requests.
 	Requests RequestWatcher

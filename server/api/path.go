@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/server/gate"
 )
 
-// This file implements servers that clients reach under a path ("/voice/"), where a proxy
-// may remove it or not. The handlers see requests without it.
+// This file implements servers that clients reach under a path ("/voice/"). A proxy may
+// remove the path from requests; the handlers never see it.
 
 // ParsePath parses [Options.Path]. It returns the path without the slash at its end:
 // empty for the root.
@@ -24,14 +24,14 @@ func ParsePath(text string) (string, error) {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if own := []string{"v1", "openai", "healthz", "readyz", "metrics"}; slices.Contains(own, first) {
-		return "", fmt.Errorf("is %q: must not begin with a path of the server's own (/%s)", text, first)
+		return "", fmt.Errorf("is %q: must not begin with a path of the server itself (/%s)", text, first)
 	}
 	return path, nil
 }
 
-// below returns a request without Options.Path, and the prefix of the paths in the
-// answer's links. The path is empty if the request is for Options.Path without a slash at
-// its end.
+// below returns a request without Options.Path, and the prefix for paths in the
+// response. The path of inner is empty if the request is for Options.Path without its
+// final slash.
 func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
 	route := gate.RouteOf(r)
 	rest, cut := s.cutPath(r.URL.Path)
@@ -46,7 +46,7 @@ func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
 	}
 	if !cut {
 		if _, unclean := s.cutPath(path.Clean(r.URL.Path)); unclean {
-			prefix = strings.TrimSuffix(prefix, s.o.Path) // the redirect to the clean path has it
+			prefix = strings.TrimSuffix(prefix, s.o.Path) // the redirect to the clean path contains it
 		}
 		return r, prefix
 	}
@@ -57,13 +57,13 @@ func (s *Server) below(r *http.Request) (inner *http.Request, prefix string) {
 	return inner, prefix
 }
 
-// cutPath returns a path without Options.Path, and whether it was below that.
+// cutPath removes Options.Path from a path. ok is false if the path is not below it.
 func (s *Server) cutPath(path string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, s.o.Path)
 	return rest, ok && s.o.Path != "" && (rest == "" || rest[0] == '/')
 }
 
-// openAPI answers with the description of the API and where it is.
+// openAPI answers with the description of the API, including its URL.
 func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) {
 	doc := s.OpenAPI()
 	route := gate.RouteOf(r)

@@ -26,7 +26,7 @@ type RequestWatcher interface {
 
 // request is the state of a running request.
 type request struct {
-	prefix string // of the paths in links
+	prefix string // of paths in the response
 	owner  atomic.Pointer[string]
 }
 
@@ -40,8 +40,8 @@ func NoteOwner(ctx context.Context, owner string) {
 	}
 }
 
-// noted serves a request and records the result. prefix is what comes before the paths
-// of its links.
+// noted serves a request and records the result. prefix is added to the path in the
+// header Location.
 func (s *Server) noted(w http.ResponseWriter, r *http.Request, prefix string, serve http.HandlerFunc) {
 	began, id := time.Now(), requestID(r)
 	w.Header().Set("X-Request-Id", id)
@@ -118,7 +118,7 @@ type recorder struct {
 // Unwrap returns the underlying writer.
 func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// WriteHeader records the status. The handlers know nothing of the prefix.
+// WriteHeader records the status and adds the prefix to the header Location.
 func (o *recorder) WriteHeader(status int) {
 	if to := o.Header().Get("Location"); o.request.prefix != "" && !o.wrote && status >= http.StatusOK && strings.HasPrefix(to, "/") {
 		o.Header().Set("Location", o.request.prefix+to)

@@ -118,15 +118,15 @@ func (s *Server) storedRoutes() []route {
 			status:  http.StatusOK, gives: typeOf[Empty](), fails: []int{missing, conflict, busy},
 		}},
 		{"GET /v1/callers", s.showCaller, false, kind{
-			summary: "What is kept of a caller: conversations and delegated work.", query: caller,
+			summary: "The stored data of a caller: conversations and delegated work.", query: caller,
 			status: http.StatusOK, gives: typeOf[CallerData](), fails: []int{bad, busy},
 		}},
 		{"GET /v1/callers/export", s.exportCaller, false, kind{
-			summary: "What is kept of a caller, with all words, as JSON lines. The type of the last line is end.", query: caller,
+			summary: "The stored data of a caller, with all words, as JSON lines. The type of the last line is end.", query: caller,
 			status: http.StatusOK, media: "application/jsonl", fails: []int{bad, busy},
 		}},
 		{"DELETE /v1/callers", s.deleteCaller, false, kind{
-			summary: "Delete what is kept of a caller, except running conversations.", query: caller,
+			summary: "Delete the stored data of a caller, except running conversations.", query: caller,
 			status: http.StatusOK, gives: typeOf[CallerDeleted](), fails: []int{bad, busy},
 		}},
 	}

@@ -120,9 +120,9 @@ func (s *Server) isRealtime(path string) bool {
 	})
 }
 
-// realtime passes a request to the protocol's handler. Without keys it serves this
-// machine only, like all routes. With a key a page proves its access, whatever its
-// origin.
+// realtime passes a request to the protocol's handler. If there are no keys, it refuses
+// other origins and hosts, like all routes. Otherwise the handler requires a key, and the
+// origin does not matter.
 func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 	if s.o.Keys.None() {
 		if err := errors.Join(s.checkOrigin(r), s.checkHost(r)); err != nil {
@@ -192,7 +192,7 @@ type Health struct {
 	// Status is "ok"; for /readyz also "shutting_down", "full", "late" or "not_ready".
 	Status        string `json:"status"`
 	Conversations int    `json:"conversations,omitempty"`
-	// Connecting are calls among the conversations whose connection was not made yet.
+	// Connecting is the number of calls whose connection is not established yet.
 	Connecting int `json:"connecting,omitempty"`
 	// Reasons lists what prevents new conversations: "shutting_down", "full", "late" (calls, not text) and the
 	// names of failed checks.

@@ -34,13 +34,13 @@ var ErrNoTrace = errors.New("no trace of this conversation is stored")
 
 // StoredQuery selects conversations.
 type StoredQuery struct {
-	Owner  string    // whose
+	Owner  string    // of the conversations
 	All    bool      // of all owners
 	Before time.Time // saved before this time; zero for no limit
 	Limit  int
-	// Caller, if not empty, is the full name of a caller: then all conversations of the
-	// caller are selected, whatever Limit is, and those that cannot be read, which may be
-	// the caller's.
+	// Caller, if not empty, is the full name of a caller. The query then selects all
+	// conversations of the caller, regardless of Limit, and those that cannot be read,
+	// since they may be the caller's.
 	Caller string
 }
 

@@ -35,7 +35,7 @@ type tokenTable struct {
 	mu     sync.Mutex
 	access map[tokenDigest]string // conversations by access token
 	resume map[tokenDigest]string // conversations by resume token
-	held   map[string]*held       // tokens by conversation
+	issued map[string]*issued     // tokens by conversation
 }
 
 // tokenDigest is the digest of a token. The zero value means that there is no
@@ -45,16 +45,16 @@ type tokenDigest [sha256.Size]byte
 // pair contains the tokens of one response.
 type pair struct{ access, resume tokenDigest }
 
-// held contains the tokens of a conversation: those that its client was given last,
-// and the earlier ones. Since the response may be lost, the client may return with
-// the earlier tokens until it has used one of the new ones.
-type held struct {
+// issued contains the tokens of a conversation: the latest ones, and those before. Since
+// a response may be lost, the client may return with the earlier tokens until it has
+// used one of the new ones.
+type issued struct {
 	now, before pair
 	keeping     sync.Mutex // serializes updates of the store
 }
 
 func newTokens() *tokenTable {
-	return &tokenTable{access: make(map[tokenDigest]string), resume: make(map[tokenDigest]string), held: make(map[string]*held)}
+	return &tokenTable{access: make(map[tokenDigest]string), resume: make(map[tokenDigest]string), issued: make(map[string]*issued)}
 }
 
 // newSecret returns a new secret with a prefix that identifies its kind.
@@ -72,10 +72,10 @@ func (t *tokenTable) forConversation(id, used string) (access, resume string) {
 	next := pair{sha256.Sum256([]byte(access)), sha256.Sum256([]byte(resume))}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	g := t.held[id]
+	g := t.issued[id]
 	if g == nil {
-		g = &held{}
-		t.held[id] = g
+		g = &issued{}
+		t.issued[id] = g
 	}
 	before := pair{}
 	if used != "" {
@@ -94,13 +94,13 @@ func (t *tokenTable) forConversation(id, used string) (access, resume string) {
 	return access, resume
 }
 
-// stay makes the resume token with which a client has returned the latest one again,
-// instead of the one that was created for it, which nobody was told.
+// stay replaces the latest resume token, which was not sent to the client, by the one
+// with which the client has returned.
 func (t *tokenTable) stay(id, used string) {
 	digest := tokenDigest(sha256.Sum256([]byte(used)))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	g := t.held[id]
+	g := t.issued[id]
 	if g == nil || g.before.resume != digest {
 		return // it was revoked meanwhile
 	}
@@ -117,10 +117,10 @@ func (t *tokenTable) forgetOne(id string) {
 
 // remove requires mu.
 func (t *tokenTable) remove(id string) {
-	if g := t.held[id]; g != nil {
+	if g := t.issued[id]; g != nil {
 		t.drop(g.now)
 		t.drop(g.before)
-		delete(t.held, id)
+		delete(t.issued, id)
 	}
 }
 
@@ -152,7 +152,7 @@ func (t *tokenTable) resumes(token string) (id string, ok bool) {
 func (t *tokenTable) has(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.held[id] != nil
+	return t.issued[id] != nil
 }
 
 // revoke invalidates a resume token.
@@ -160,7 +160,7 @@ func (t *tokenTable) revoke(id, token string) {
 	digest := tokenDigest(sha256.Sum256([]byte(token)))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if g := t.held[id]; g != nil {
+	if g := t.issued[id]; g != nil {
 		delete(t.resume, digest)
 		for _, p := range []*pair{&g.now, &g.before} {
 			if p.resume == digest {
@@ -174,7 +174,7 @@ func (t *tokenTable) revoke(id, token string) {
 // changes.
 func (t *tokenTable) keep(id string, tell func(port.Grant) error) error {
 	t.mu.Lock()
-	g := t.held[id]
+	g := t.issued[id]
 	t.mu.Unlock()
 	if g == nil {
 		return nil
@@ -202,7 +202,7 @@ func (p pair) digests() (d port.Tokens) {
 func (t *tokenTable) forget(remembered func(id string) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id := range t.held {
+	for id := range t.issued {
 		if !remembered(id) {
 			t.remove(id)
 		}
@@ -219,7 +219,7 @@ func (t *tokenTable) use(secret string) (p who, arrived, ok bool) {
 	if !ok {
 		return who{}, false, false
 	}
-	if g := t.held[id]; g.now.access == digest && g.before != (pair{}) {
+	if g := t.issued[id]; g.now.access == digest && g.before != (pair{}) {
 		t.drop(g.before)
 		g.before, arrived = pair{}, true
 	}
