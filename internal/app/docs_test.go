@@ -32,31 +32,70 @@ func readDocument(t *testing.T) string {
 	return string(b)
 }
 
-// TestDocumentAgrees holds docs/config.md against the config's structs, both
-// ways, and its defaults against those that the packages really have.
-func TestDocumentAgrees(t *testing.T) {
-	defaults := engineDefaults(t)
-	rows := make(map[string][]string)
-	for line := range strings.Lines(readDocument(t)) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		if !strings.HasPrefix(line, "| `") || len(cells) != 4 {
-			continue
-		}
-		key := strings.Trim(cells[0], " `")
-		if rows[key] != nil {
+// profiles are the profiles of barge_in, in the order of the columns of their table.
+var profiles = []string{"greeting", "reply", "read_back", "thinking"}
+
+// documentedKeys returns the type and the default of each key in the document.
+func documentedKeys(t *testing.T) map[string][2]string {
+	t.Helper()
+	rows := make(map[string][2]string)
+	add := func(key, typ, value string) {
+		if _, ok := rows[key]; ok {
 			t.Errorf("%s is documented twice", key)
 		}
-		rows[key] = cells
+		rows[key] = [2]string{typ, value}
 	}
+	for line := range strings.Lines(readDocument(t)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch key := strings.Trim(cells[0], "`"); len(cells) {
+		case 4:
+			for _, key := range expanded(key) {
+				add(key, cells[1], cells[2])
+			}
+		case 4 + len(profiles):
+			add("barge_in."+key, cells[1], cells[2])
+			for i, p := range profiles {
+				add("barge_in."+p+"."+key, cells[1], cells[3+i])
+			}
+		}
+	}
+	return rows
+}
+
+// expanded returns the keys that a key with braces stands for.
+func expanded(key string) []string {
+	before, rest, ok := strings.Cut(key, "{")
+	list, after, closed := strings.Cut(rest, "}")
+	if !ok || !closed {
+		return []string{key}
+	}
+	var keys []string
+	for _, name := range strings.Split(list, ",") {
+		keys = append(keys, before+name+after)
+	}
+	return keys
+}
+
+// TestDocumentAgrees compares docs/config.md with the config's structs, both ways, and
+// its defaults with those of the packages.
+func TestDocumentAgrees(t *testing.T) {
+	defaults := engineDefaults(t)
+	rows := documentedKeys(t)
 	for _, k := range config.Keys() {
-		cells := rows[k.Path]
-		if cells == nil {
+		row, ok := rows[k.Path]
+		if !ok {
 			t.Errorf("%s is not documented", k.Path)
 			continue
 		}
 		delete(rows, k.Path)
-		if got := strings.TrimSpace(cells[1]); got != k.Type {
-			t.Errorf("%s: documented type %s, expected %s", k.Path, got, k.Type)
+		if row[0] != k.Type {
+			t.Errorf("%s: documented type %s, expected %s", k.Path, row[0], k.Type)
 		}
 		want, ok := defaults[k.Path]
 		if !ok {
@@ -65,8 +104,8 @@ func TestDocumentAgrees(t *testing.T) {
 		if want != "-" {
 			want = "`" + want + "`"
 		}
-		if got := strings.TrimSpace(cells[2]); got != want {
-			t.Errorf("%s: documented default %s, it is %s", k.Path, got, want)
+		if row[1] != want {
+			t.Errorf("%s: documented default %s, it is %s", k.Path, row[1], want)
 		}
 		delete(defaults, k.Path)
 	}
