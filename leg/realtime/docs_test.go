@@ -13,7 +13,7 @@ import (
 // clientEvents lists the events that a client can send, and what they do on this
 // server.
 var clientEvents = []struct{ name, does string }{
-	{"session.update", "merges; see the table of members above"},
+	{"session.update", "merges the [members](#members-of-a-session)"},
 	{"transcription_session.update", "the older form of `session.update`, in the beta dialect"},
 	{"input_audio_buffer.append", "up to 15 MiB at once; time is the sound appended, which is neither dropped nor filled with silence"},
 	{"input_audio_buffer.commit", "at least 100 ms; ends the person's turn where turns are detected"},
@@ -21,25 +21,27 @@ var clientEvents = []struct{ name, does string }{
 	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; an image is refused by the name of its part; a repeated id is refused"},
 	{"conversation.item.retrieve", "without the sound, which is not kept"},
 	{"conversation.item.truncate", "cuts the words to those that had been heard, here and in the conversation's history; an answer that is being spoken stops, and its response is cancelled"},
-	{"conversation.item.delete", "the model is not told of it any more"},
+	{"conversation.item.delete", "the model is no longer told of it"},
 	{"response.create", "all overrides; `conversation: \"none\"`; `input` with references"},
 	{"response.cancel", "the active response; one beside the conversation runs to its end"},
 	{"output_audio_buffer.clear", "over WebRTC it ends the answer; over WebSocket it is an error, as the client plays"},
 }
 
+const noMCP = "tools of type `mcp` are refused"
+
 // sentNever lists the server events that this server does not send, and the reasons.
 var sentNever = map[string]string{
-	"conversation.created":                                "not sent by OpenAI either; some clients do not know it",
+	"conversation.created":                                "OpenAI does not send it either, and some clients do not know it",
 	"conversation.item.input_audio_transcription.segment": "speakers are not told apart",
 	"input_audio_buffer.dtmf_event_received":              "of telephone calls, which come by another way",
-	"mcp_list_tools.in_progress":                          "tools of type `mcp` are refused",
-	"mcp_list_tools.completed":                            "the same",
-	"mcp_list_tools.failed":                               "the same",
-	"response.mcp_call_arguments.delta":                   "the same",
-	"response.mcp_call_arguments.done":                    "the same",
-	"response.mcp_call.in_progress":                       "the same",
-	"response.mcp_call.completed":                         "the same",
-	"response.mcp_call.failed":                            "the same",
+	"mcp_list_tools.in_progress":                          noMCP,
+	"mcp_list_tools.completed":                            noMCP,
+	"mcp_list_tools.failed":                               noMCP,
+	"response.mcp_call_arguments.delta":                   noMCP,
+	"response.mcp_call_arguments.done":                    noMCP,
+	"response.mcp_call.in_progress":                       noMCP,
+	"response.mcp_call.completed":                         noMCP,
+	"response.mcp_call.failed":                            noMCP,
 }
 
 // documentation compares docs/realtime.md with the results of this run. With -rewrite,
@@ -88,30 +90,34 @@ func matrix(t *testing.T) string {
 		t.Fatal(err)
 	}
 	b.Write(head)
-	b.WriteString("\n## Client events\n\n| event | tried | what it does here |\n|---|---|---|\n")
+	b.WriteString("\n## Client events\n\n| event | |\n|---|---|\n")
 	for _, e := range clientEvents {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.name, yes(run.sent[e.name]), e.does)
+		fmt.Fprintf(&b, "| `%s` | %s%s |\n", e.name, e.does, untried(run.sent[e.name]))
 	}
 	known, err := schemas()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.WriteString("\n## Server events\n\nThe 46 that npm `openai` knows. *Seen* means that a check received it and that it\nfits the types.\n\n| event | |\n|---|---|\n")
+	events := make(map[string][]string) // by what is said of them
 	for _, name := range slices.Sorted(maps.Keys(known)) {
+		said := "**not seen**"
 		switch why := sentNever[name]; {
 		case strings.HasPrefix(name, "output_audio_buffer."):
-			fmt.Fprintf(&b, "| `%s` | over WebRTC alone; seen by the client in Chromium |\n", name)
+			said = "only over WebRTC; the client in Chromium receives it"
 		case run.types[name] && why != "":
 			t.Errorf("%s is sent, but listed as not sent", name)
 		case run.types[name]:
-			fmt.Fprintf(&b, "| `%s` | seen |\n", name)
+			said = "received by a check"
 		case run.beta[name]:
-			fmt.Fprintf(&b, "| `%s` | seen in the beta dialect |\n", name)
+			said = "received by a check in the beta dialect"
 		case why != "":
-			fmt.Fprintf(&b, "| `%s` | not sent: %s |\n", name, why)
-		default:
-			fmt.Fprintf(&b, "| `%s` | not seen |\n", name)
+			said = "not sent: " + why
 		}
+		events[said] = append(events[said], "`"+name+"`")
+	}
+	fmt.Fprintf(&b, "\n## Server events\n\nThe %d that npm `openai` knows; what a check receives must fit the types.\n\n| | events |\n|---|---|\n", len(known))
+	for _, said := range slices.Sorted(maps.Keys(events)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", said, strings.Join(events[said], ", "))
 	}
 	writeChecks(&b)
 	return b.String()
@@ -131,38 +137,38 @@ func waysOf(c *check) []string {
 
 // writeChecks writes the tables of the checks and of those that cannot apply.
 func writeChecks(b *strings.Builder) {
-	b.WriteString("\n## The checks\n\nEach is run against a server of a language model, one whose agent greets, and one of flows without\na model; C72 to C74 are about every event of the run. A check that cannot apply is run too: it has\nto fail.\n\n| | | model | greets | flows |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## The checks\n\nEach is run against a server of a language model, one whose agent greets, and one of flows without\na model; C72 to C74 are about every event of the run. A check that cannot apply is run too: it must\nfail.\n\n")
 	all := slices.Concat(append(lists(), wholeChecks)...)
 	slices.SortFunc(all, func(a, b check) int { return strings.Compare(a.id, b.id) })
 	passed, total := 0, 0
-	var never []string
+	var rows, never strings.Builder
 	for _, c := range all {
-		fmt.Fprintf(b, "| %s | %s |", c.id, c.what)
+		var failed []string
 		for _, w := range waysOf(&c) {
-			result := results.of[w+" "+c.id]
 			total++
-			switch result {
+			switch result := results.of[w+" "+c.id]; result {
 			case "passed":
 				passed++
 			case "failed":
+				failed = append(failed, w)
 			default:
 				total--
-				never = append(never, fmt.Sprintf("| %s | %s | %s |\n", c.id, w, result))
-				result = "cannot apply"
+				fmt.Fprintf(&never, "| %s | %s | %s |\n", c.id, w, result)
 			}
-			if w == "all" {
-				result += " | " + result + " | " + result
-			}
-			fmt.Fprintf(b, " %s |", result)
 		}
-		b.WriteString("\n")
+		fmt.Fprintf(&rows, "- %s: %s", c.id, c.what)
+		if failed != nil {
+			fmt.Fprintf(&rows, " **(failed: %s)**", strings.Join(failed, ", "))
+		}
+		rows.WriteByte('\n')
 	}
-	fmt.Fprintf(b, "\n%d of %d passed.\n\n| cannot apply | to | because |\n|---|---|---|\n%s", passed, total, strings.Join(never, ""))
+	fmt.Fprintf(b, "%d of %d passed.\n\n%s\n| cannot apply | to | because |\n|---|---|---|\n%s", passed, total, rows.String(), never.String())
 }
 
-func yes(b bool) string {
-	if b {
-		return "yes"
+// untried returns a remark about an event that no check sends.
+func untried(sent bool) string {
+	if sent {
+		return ""
 	}
-	return "no"
+	return " **(not tried)**"
 }
