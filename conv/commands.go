@@ -1,6 +1,9 @@
 package conv
 
-import "github.com/hocketvoice/hocket/turn"
+import (
+	"github.com/hocketvoice/hocket/internal/timers"
+	"github.com/hocketvoice/hocket/turn"
+)
 
 // This file handles the commands that a person gives with a button or a keyboard.
 // Sources: seed 000, PAT-003; seed 001, section 5, client events.
@@ -101,7 +104,7 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 	case Reconnecting:
 		c.becomeTerminating(causeUserCancel)
 	case Faulted:
-		c.st.disarm(TimerBreaker)
+		c.st.disarm(timers.Breaker)
 		c.recoverFromFault(causeUserCancel)
 	default:
 		// Nothing can be cancelled in the other phases.
@@ -127,7 +130,7 @@ func (c *Conversation) handleUserRecover() {
 		}
 	case Faulted:
 		st.Pending.Recover = failed
-		st.disarm(TimerBreaker) // a person's command closes the circuit breaker
+		st.disarm(timers.Breaker) // a person's command closes the circuit breaker
 		c.recoverFromFault(causeUserRecover)
 	default:
 		// Nothing has failed, or the turn in progress decides.

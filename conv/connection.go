@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // This file handles lost connections. Sources: seed 000, REQ-009, PER-003; seed 001, 4.8 and
 // section 6.
@@ -67,7 +71,7 @@ func (u *Unanswered) take() Unanswered {
 
 // Shaky reports whether the connection is disturbed and may still come back by itself:
 // [Limits.Grace] has not passed.
-func (s *State) Shaky() bool { return s.Timers.armed(TimerGrace) }
+func (s *State) Shaky() bool { return s.Timers.Armed(timers.Grace) }
 
 // handleConnectionLost begins to reconnect: at once, or after [Limits.Grace] if the
 // connection may come back by itself (seed 001, section 6: ICE disconnected).
@@ -83,7 +87,7 @@ func (c *Conversation) handleConnectionLost(e ConnectionLost) {
 	}
 	if e.Retryable {
 		if !st.Shaky() {
-			c.st.arm(TimerGrace, c.opts.Limits.Grace)
+			c.st.arm(timers.Grace, c.opts.Limits.Grace)
 			c.out.notify(LevelInfo, "connection.shaky")
 		}
 		return
@@ -119,7 +123,7 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 	if st.Conn.Lost {
 		c.out.emit(CloseConnection{})
 	}
-	c.st.arm(TimerReconnectLimit, c.opts.Limits.Reconnect)
+	c.st.arm(timers.ReconnectLimit, c.opts.Limits.Reconnect)
 	c.st.scheduleReconnect(&c.opts)
 }
 
@@ -132,13 +136,13 @@ func (c *Conversation) breakOff(how TurnEventType) {
 	c.st.keepWords(&c.out, &c.opts, &c.ear)
 	st.Floor.Speaking, st.Floor.Barged = false, 0
 	st.Pending.Resume = ""
-	c.st.disarm(TimerGrace)
+	c.st.disarm(timers.Grace)
 }
 
 // scheduleReconnect arms the timer of the next attempt, if any attempt is left.
 func (s *State) scheduleReconnect(o *Options) {
 	if n := s.Conn.Attempts; n < len(o.Retry.Reconnect) {
-		s.arm(TimerReconnect, o.Retry.Reconnect[n])
+		s.arm(timers.Reconnect, o.Retry.Reconnect[n])
 	}
 }
 
@@ -152,7 +156,7 @@ func (c *Conversation) handleConnectionRestored() {
 	st := &c.st
 	switch {
 	case st.Shaky():
-		c.st.disarm(TimerGrace)
+		c.st.disarm(timers.Grace)
 		c.out.notify(LevelInfo, "connection.restored")
 	case st.Phase == Reconnecting:
 		st.Conn.Lost = false

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // This file holds the requests for advice that the flows make to a language model: what the
@@ -29,7 +30,7 @@ func (s *State) consult(out *Output, o *Options, why RequestReason, text string)
 	r := &s.Reply
 	s.LastRequest++
 	r.asks(s.LastRequest, why, text)
-	s.arm(TimerTry, o.Limits.Advice)
+	s.arm(timers.Try, o.Limits.Advice)
 	out.emit(r.ask())
 }
 
@@ -37,7 +38,7 @@ func (s *State) consult(out *Output, o *Options, why RequestReason, text string)
 // advice is only kept: if the user continues to speak, it covers half of what they say.
 func (c *Conversation) advised(text string, cause Cause) {
 	r := &c.st.Reply
-	c.st.disarm(TimerTry)
+	c.st.disarm(timers.Try)
 	r.Progress, r.Advice = ProgressComplete, text
 	if !r.Held() {
 		c.followAdvice(cause)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -211,10 +212,10 @@ func (c *Conversation) handle(ev Event) {
 }
 
 // handleDeadline fires the timers that are due, the earliest first and those of the same
-// time in the order of [Timer]. A timer that fires may arm another one that is already due,
+// time in the order of [timers.Timer]. A timer that fires may arm another one that is already due,
 // but never itself for the same time.
 func (c *Conversation) handleDeadline() {
-	for range 4 * numTimers {
+	for range 4 * timers.Count {
 		which, at, ok := c.st.Timers.Next()
 		if !ok || c.st.Now.Before(at) {
 			return
@@ -227,65 +228,65 @@ func (c *Conversation) handleDeadline() {
 	panic("conv: timers arm each other without end")
 }
 
-func (c *Conversation) fire(which Timer) {
+func (c *Conversation) fire(which timers.Timer) {
 	switch which {
-	case TimerStart:
+	case timers.Start:
 		c.startTimedOut()
-	case TimerListening:
+	case timers.Listening:
 		c.endTurn(causeMaxDuration, true)
-	case TimerEndpoint:
+	case timers.Endpoint:
 		cause := causeNoEndpoint
 		if c.st.User.Words() == "" {
 			cause = causeNoTranscript
 		}
 		c.endTurn(cause, false)
-	case TimerFinal:
+	case timers.Final:
 		c.commit(causeTranscriptTimeout)
-	case TimerTry:
+	case timers.Try:
 		c.tryTimedOut()
-	case TimerProcessing:
+	case timers.Processing:
 		c.processingTimedOut()
-	case TimerTool, TimerTask:
-		c.callTimedOut(which == TimerTask)
-	case TimerFeedback:
+	case timers.Tool, timers.Task:
+		c.callTimedOut(which == timers.Task)
+	case timers.Feedback:
 		c.st.giveFeedback(&c.out, &c.opts, c.phrases)
-	case TimerHeartbeat:
+	case timers.Heartbeat:
 		c.out.notify(LevelWarning, "task.no_heartbeat")
-	case TimerSpeaking:
+	case timers.Speaking:
 		c.out.notify(LevelWarning, "speaking.long")
-	case TimerPlayout:
+	case timers.Playout:
 		c.fault("PLAYOUT_STALLED", false, causePlayoutTimeout)
-	case TimerInterrupted:
+	case timers.Interrupted:
 		c.leaveInterrupted()
-	case TimerBarge:
+	case timers.Barge:
 		c.actOnBarge(c.st.Barge.Passed(c.st.profile(&c.opts), c.st.Now), causeSpeechSustained)
-	case TimerDeadAir:
+	case timers.DeadAir:
 		c.deadAirPassed()
-	case TimerInactivity:
+	case timers.Inactivity:
 		c.out.notify(LevelInfo, "inactive")
-	case TimerSuspended:
+	case timers.Suspended:
 		c.st.Conn.Lost = true
 		c.becomeReconnecting(causeSuspendedTimeout)
-	case TimerGrace:
+	case timers.Grace:
 		c.st.Conn.Lost = true
 		c.becomeReconnecting(causeConnectionLost)
-	case TimerReconnect:
+	case timers.Reconnect:
 		c.st.attemptReconnect(&c.out, &c.opts)
-	case TimerReconnectLimit:
+	case timers.ReconnectLimit:
 		c.fault(codeReconnect, false, causeReconnectTimeout)
-	case TimerFault:
+	case timers.Fault:
 		c.recoverFromFault(causeFaultTimeout)
-	case TimerBreaker:
+	case timers.Breaker:
 		if c.st.Phase == Faulted {
 			c.recoverFromFault(causeFaultTimeout)
 		}
-	case TimerForget:
+	case timers.Forget:
 		c.st.Faults.Expiries = c.st.Faults.Expiries[1:]
-	case TimerWarning:
+	case timers.Warning:
 		c.st.handleSessionExpiring(&c.out, &c.opts)
-	case TimerSession:
+	case timers.Session:
 		c.handleSessionExpired(causeSessionTimeout)
-	case TimerRelease:
+	case timers.Release:
 		c.becomeIdle(causeReleaseTimeout)
 	default:
 		panic(fmt.Sprintf("conv: unexpected timer %v", which))

@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // This file ends the agent's turn, takes it back, holds it and releases it. Sources: DESIGN
 // rule 8; seed 001, 4.4.
@@ -53,7 +57,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 		Type: how, Turn: r.Turn, Role: RoleAgent, Kind: r.Kind, Duration: c.st.Now.Sub(r.Started), At: c.st.Now,
 	})
 	c.st.Calls.leave(r.Turn)
-	c.st.disarm(TimerTry, TimerProcessing)
+	c.st.disarm(timers.Try, timers.Processing)
 	*r = Reply{}
 	c.st.Playout.stopped()
 	c.st.Barge.Reset()
@@ -87,7 +91,7 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 // Such a reply waits only for the user, whose turn has its own time limits.
 func (s *State) stopHeldClock() {
 	if r := &s.Reply; r.Held() && (r.Complete() || s.Calls.held(s.Reply.Turn)) {
-		s.disarm(TimerTry, TimerProcessing)
+		s.disarm(timers.Try, timers.Processing)
 	}
 }
 
@@ -110,12 +114,12 @@ func (c *Conversation) releaseReply(cause Cause) {
 	case r.consulting():
 		return // the phase stays Understanding until the advice comes
 	case c.st.Playout.Playing && c.st.Playout.Part == r.Part:
-		c.st.disarm(TimerTry, TimerProcessing)
+		c.st.disarm(timers.Try, timers.Processing)
 		c.become(Speaking, cause)
 		c.st.armStall(&c.opts)
 	case r.answered():
 		c.become(Generating, cause)
-		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+		c.st.arm(timers.Processing, c.opts.Limits.Processing)
 	case r.Requested:
 		c.become(Waiting, cause)
 	default:

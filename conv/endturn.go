@@ -1,5 +1,7 @@
 package conv
 
+import "github.com/hocketvoice/hocket/internal/timers"
+
 // This file ends the user's turn and begins the reply to it. Source: seed 000, REQ-004, AC-002,
 // INT-005.
 
@@ -54,13 +56,13 @@ func (c *Conversation) endTurn(cause Cause, stillSpeaking bool) {
 	if u.Partial != "" {
 		wait = c.opts.Limits.FinalWords
 	}
-	c.st.arm(TimerFinal, wait)
+	c.st.arm(timers.Final, wait)
 }
 
 // commit answers the user's turn, exactly once (AC-002, INT-005): it writes the words to the
 // history, opens the reply and asks for it.
 func (c *Conversation) commit(cause Cause) {
-	c.st.disarm(TimerFinal)
+	c.st.disarm(timers.Final)
 	u := c.st.User
 	text := u.Words()
 	if text == "" {

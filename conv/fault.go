@@ -3,6 +3,7 @@ package conv
 import (
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
@@ -18,7 +19,7 @@ type Faults struct {
 
 // BreakerOpen reports whether the circuit breaker is open. The machine then stays in [Faulted]
 // for [Limits.BreakerCooldown], unless a person asks to try again.
-func (s *State) BreakerOpen() bool { return s.Timers.armed(TimerBreaker) }
+func (s *State) BreakerOpen() bool { return s.Timers.Armed(timers.Breaker) }
 
 // handleFault handles the failure of a service or of something else around the machine.
 func (c *Conversation) handleFault(e Fault) {
@@ -27,7 +28,7 @@ func (c *Conversation) handleFault(e Fault) {
 	switch c.st.Phase {
 	case Idle:
 		if c.st.Starting() {
-			c.st.disarm(TimerStart)
+			c.st.disarm(timers.Start)
 			c.out.notify(LevelError, faultMessage(e.Code, "fault"))
 		}
 	case Terminating:
@@ -147,11 +148,11 @@ func (c *Conversation) faulted(code string, fatal bool, cause Cause, lost bool) 
 		st.Faults.Expiries = append(st.Faults.Expiries[:0], st.Faults.Expiries[over:]...)
 	}
 	if len(st.Faults.Expiries) >= l.BreakerFaults {
-		c.st.arm(TimerBreaker, l.BreakerCooldown)
+		c.st.arm(timers.Breaker, l.BreakerCooldown)
 		c.out.notify(LevelError, "breaker.open")
 		return
 	}
-	c.st.arm(TimerFault, l.Error)
+	c.st.arm(timers.Fault, l.Error)
 	c.out.notify(LevelInfo, "fault.recovers")
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -46,7 +47,7 @@ type stateForm struct {
 	Context     Context            `json:"context,omitzero"`
 	Said        string             `json:"said,omitempty"`
 	SaidCut     bool               `json:"said_cut,omitempty"`
-	Timers      Timers             `json:"timers"`
+	Timers      timers.Deadlines   `json:"timers"`
 }
 
 // form returns the state as it is written. The dialogue is written separately, see [written].

@@ -1,5 +1,7 @@
 package conv
 
+import "github.com/hocketvoice/hocket/internal/timers"
+
 // This file starts and ends the conversation and its session with the services. Sources:
 // seed 000, REQ-002, REQ-003, INT-001, CON-002; seed 001, section 6, session timeout.
 
@@ -15,9 +17,9 @@ func (c *Conversation) handleUserStart(e UserStart) {
 			return
 		}
 		c.out.emit(OpenSession{})
-		c.st.arm(TimerStart, c.opts.Limits.Start)
+		c.st.arm(timers.Start, c.opts.Limits.Start)
 	case Faulted:
-		c.st.disarm(TimerBreaker) // a person's command closes the circuit breaker
+		c.st.disarm(timers.Breaker) // a person's command closes the circuit breaker
 		c.recoverFromFault(causeUserStart)
 	default:
 		c.out.emit(Reject{Code: "conversation_active"})
@@ -25,14 +27,14 @@ func (c *Conversation) handleUserStart(e UserStart) {
 }
 
 // Starting reports whether a [UserStart] waits for the session in [Idle].
-func (s *State) Starting() bool { return s.Phase == Idle && s.Timers.armed(TimerStart) }
+func (s *State) Starting() bool { return s.Phase == Idle && s.Timers.Armed(timers.Start) }
 
 // becomePreparing leaves Idle or Faulted. It opens the session and primes the audio if they
 // are not ready.
 func (c *Conversation) becomePreparing(cause Cause) {
 	st := &c.st
 	c.become(Preparing, cause)
-	c.st.arm(TimerStart, c.opts.Limits.Start)
+	c.st.arm(timers.Start, c.opts.Limits.Start)
 	if !st.Session.Alive() {
 		c.out.emit(OpenSession{})
 	}
@@ -104,14 +106,14 @@ func (s *State) handleSessionConfigured(e SessionConfigured) {
 // sessionLives notes that the session has begun and arms its timers.
 func (s *State) sessionLives(o *Options, id string) {
 	s.Session.begins(id, s.Now)
-	s.arm(TimerSession, o.Limits.Session)
-	s.arm(TimerWarning, o.Limits.Session-o.Limits.SessionWarning)
+	s.arm(timers.Session, o.Limits.Session)
+	s.arm(timers.Warning, o.Limits.Session-o.Limits.SessionWarning)
 }
 
 // sessionDies notes that the session has ended and disarms its timers.
 func (s *State) sessionDies() {
 	s.Session.ends()
-	s.disarm(TimerSession, TimerWarning)
+	s.disarm(timers.Session, timers.Warning)
 }
 
 // handleSessionExpiring prepares for the end of the session. It is called when the service
@@ -122,7 +124,7 @@ func (s *State) handleSessionExpiring(out *Output, o *Options) {
 		return // the end was announced before, or there is no session
 	}
 	s.Session.Life = SessionExpires
-	s.disarm(TimerWarning)
+	s.disarm(timers.Warning)
 	if s.Phase == Idle || s.Phase == Terminating {
 		return
 	}
@@ -155,7 +157,7 @@ func (c *Conversation) startTimedOut() {
 func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
-		c.st.disarm(TimerStart)
+		c.st.disarm(timers.Start)
 		c.st.Rules, c.st.Context = Rules{}, Context{}
 	case Terminating:
 		// The conversation is already ending.
@@ -198,9 +200,9 @@ func (c *Conversation) becomeTerminating(cause Cause) {
 	c.st.Pending = Pending{}
 	c.st.Conn = Connection{}
 	c.st.Floor.Barged = 0
-	c.st.disarm(TimerGrace)
+	c.st.disarm(timers.Grace)
 	c.become(Terminating, cause)
-	c.st.arm(TimerRelease, c.opts.Limits.Release)
+	c.st.arm(timers.Release, c.opts.Limits.Release)
 	c.out.emit(Release{Reason: string(cause)})
 }
 

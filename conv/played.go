@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // This file handles the reports of the playout. The history contains what was heard. Sources:
 // seed 001, 4.4; DESIGN rule 8.
@@ -64,7 +68,7 @@ func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 		if part < st.Reply.Part {
 			return // the announcement before a tool plays late; the answer follows it
 		}
-		c.st.disarm(TimerTry, TimerProcessing)
+		c.st.disarm(timers.Try, timers.Processing)
 		c.become(Speaking, c.event)
 		c.st.armStall(&c.opts)
 		if st.Floor.Speaking {
@@ -86,7 +90,7 @@ func (s *State) notePlayout(o *Options, heard time.Duration, text string) {
 	p.report(heard, text, s.Now)
 	s.hearReadBack()
 	if s.Phase == Speaking {
-		s.arm(TimerPlayout, o.Limits.PlayoutStall)
+		s.arm(timers.Playout, o.Limits.PlayoutStall)
 	}
 }
 

@@ -1,6 +1,9 @@
 package conv
 
-import "github.com/hocketvoice/hocket/port/errclass"
+import (
+	"github.com/hocketvoice/hocket/internal/timers"
+	"github.com/hocketvoice/hocket/port/errclass"
+)
 
 // This file makes the requests of the agent's turn and handles their answers. Sources: seed 000,
 // REQ-005, INT-005, PER-004, AC-008; seed 001, 4.3 and its classes of errors.
@@ -58,8 +61,8 @@ func (s *State) request(out *Output, o *Options, why RequestReason, text string)
 	s.LastRequest++
 	r.Before = r.Request
 	r.asks(s.LastRequest, why, text)
-	s.arm(TimerTry, o.Limits.Waiting)
-	s.arm(TimerProcessing, o.Limits.Processing)
+	s.arm(timers.Try, o.Limits.Waiting)
+	s.arm(timers.Processing, o.Limits.Processing)
 	out.ask(r)
 }
 
@@ -74,7 +77,7 @@ func (c *Conversation) adoptReply() {
 		c.st.addItem(&c.opts, Item{Turn: u.Turn, Role: RoleUser, Text: text})
 	}
 	c.st.Consent.answered(&c.ear, u.Turn, u.Words(), u.Began)
-	c.st.disarm(TimerFinal)
+	c.st.disarm(timers.Final)
 	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
 	c.st.closeUserTurn(&c.out, TurnCompleted)
 	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
@@ -82,8 +85,8 @@ func (c *Conversation) adoptReply() {
 	c.st.LastRequest++
 	r.asks(c.st.LastRequest, RequestUtterance, "")
 	r.Requested = true
-	c.st.arm(TimerTry, c.opts.Limits.Waiting)
-	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+	c.st.arm(timers.Try, c.opts.Limits.Waiting)
+	c.st.arm(timers.Processing, c.opts.Limits.Processing)
 }
 
 // handleReplyRequested notes that the request has been sent. In ListeningReady the event is an
@@ -116,10 +119,10 @@ func (c *Conversation) handleReplyRequested() {
 func (c *Conversation) replyCame() {
 	c.adoptReply()
 	c.st.Reply.came()
-	c.st.disarm(TimerTry, TimerProcessing)
+	c.st.disarm(timers.Try, timers.Processing)
 	switch c.st.Phase {
 	case Understanding, Waiting, Generating, ListeningCapturing, Speaking:
-		c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+		c.st.arm(timers.Processing, c.opts.Limits.Processing)
 	default:
 	}
 }
@@ -179,7 +182,7 @@ func (c *Conversation) tryTimedOut() {
 	}
 	c.st.LastRequest++
 	r.asksAnew(c.st.LastRequest)
-	c.st.arm(TimerTry, c.opts.Limits.Waiting)
+	c.st.arm(timers.Try, c.opts.Limits.Waiting)
 	c.out.ask(r)
 }
 
@@ -192,11 +195,11 @@ func (s *State) retryLater(o *Options) bool {
 	}
 	backoff := o.Retry.Backoff
 	wait := backoff[min(r.Attempt, len(backoff))-1]
-	if limit := s.Timers[TimerProcessing]; !limit.IsZero() && !s.Now.Add(wait).Before(limit) {
+	if limit := s.Timers[timers.Processing]; !limit.IsZero() && !s.Now.Add(wait).Before(limit) {
 		return false
 	}
 	r.Progress = ProgressRetrying
-	s.arm(TimerTry, wait)
+	s.arm(timers.Try, wait)
 	return true
 }
 
@@ -311,6 +314,6 @@ func (c *Conversation) breaksOff(cause Cause) {
 // armStall limits how long a reply that plays waits for more text.
 func (s *State) armStall(o *Options) {
 	if !s.Reply.Complete() {
-		s.arm(TimerProcessing, o.Limits.Processing)
+		s.arm(timers.Processing, o.Limits.Processing)
 	}
 }

@@ -1,6 +1,10 @@
 package conv
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // This file hands the words of the agent to the voice. Source: seed 000, REQ-006.
 
@@ -10,7 +14,7 @@ func (s *State) finishText(out *Output) {
 	r := &s.Reply
 	r.Progress = ProgressComplete
 	if s.Phase == Speaking {
-		s.disarm(TimerProcessing) // from here on TimerPlayout applies
+		s.disarm(timers.Processing) // from here on TimerPlayout applies
 	}
 	s.Reply.speakSentences(out, true)
 	s.Reply.close(out)
@@ -28,7 +32,7 @@ func (c *Conversation) sayWords(text, code string, cause Cause) {
 	r := &c.st.Reply
 	r.Requested, r.Progress = true, ProgressComplete
 	c.become(Generating, cause)
-	c.st.arm(TimerProcessing, c.opts.Limits.Processing)
+	c.st.arm(timers.Processing, c.opts.Limits.Processing)
 	if code != "" {
 		r.Text += text
 		c.st.Reply.speak(&c.out, text, code)

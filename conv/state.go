@@ -5,6 +5,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv/view"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -45,7 +46,7 @@ type State struct {
 	Context   Context            `json:"context,omitzero"`
 	Said      string             `json:"said,omitempty"`     // the agent's last words that had audio
 	SaidCut   bool               `json:"said_cut,omitempty"` // Said was cut off
-	Timers    Timers             `json:"timers"`
+	Timers    timers.Deadlines   `json:"timers"`
 
 	// changed says that the step has changed something that must be stored. It is false
 	// between steps.
@@ -67,10 +68,10 @@ type Rules struct {
 
 // Suspension is what the machine keeps during a planned pause.
 type Suspension struct {
-	Source Source    `json:"source,omitempty"` // why the pause was made
-	At     time.Time `json:"at"`               // when the pause began
-	Timers Timers    `json:"timers"`           // the timers at that time
-	Facts  []Event   `json:"-"`                // the events that have come since, in order
+	Source Source           `json:"source,omitempty"` // why the pause was made
+	At     time.Time        `json:"at"`               // when the pause began
+	Timers timers.Deadlines `json:"timers"`           // the timers at that time
+	Facts  []Event          `json:"-"`                // the events that have come since, in order
 }
 
 // Role is the origin of an item of the history.

@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // This file handles planned pauses. Sources: seed 000, REQ-008, AC-005; seed 001, 4.8.
 
@@ -23,14 +27,14 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	st.Before = st.Phase
 	st.Suspended = Suspension{Source: source, At: c.st.Now, Timers: st.Timers}
 	for t := range st.Timers {
-		if Timer(t).runsWhileSuspended() {
+		if timers.Timer(t).RunsWhileSuspended() {
 			st.Suspended.Timers[t] = time.Time{}
 		} else {
 			st.Timers[t] = time.Time{}
 		}
 	}
 	c.record(Suspended, c.event)
-	c.st.arm(TimerSuspended, c.opts.Limits.Suspended)
+	c.st.arm(timers.Suspended, c.opts.Limits.Suspended)
 	c.out.emit(PauseAudio{})
 }
 
@@ -56,7 +60,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 			st.Timers[t] = at.Add(shift)
 		}
 	}
-	st.Timers[TimerSuspended] = time.Time{}
+	st.Timers[timers.Suspended] = time.Time{}
 	for i := range st.Calls {
 		if !st.Calls[i].Deadline.IsZero() {
 			st.Calls[i].Deadline = st.Calls[i].Deadline.Add(shift)

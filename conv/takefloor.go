@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -105,7 +106,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	case ListeningReady:
 		c.takeFloor(causeSpeechStarted)
 	case ListeningCapturing:
-		c.st.disarm(TimerEndpoint)
+		c.st.disarm(timers.Endpoint)
 	case Understanding, Waiting, Generating, Speaking, ToolRunning, Delegated:
 		switch {
 		case c.st.Audible() && pushed:
@@ -192,10 +193,10 @@ func (s *State) armEndpoint(o *Options) {
 		return
 	}
 	if s.User.Words() == "" {
-		s.arm(TimerEndpoint, o.Limits.NoTranscript)
+		s.arm(timers.Endpoint, o.Limits.NoTranscript)
 		return
 	}
-	s.arm(TimerEndpoint, o.Limits.NoEndpoint)
+	s.arm(timers.Endpoint, o.Limits.NoEndpoint)
 }
 
 // actOnBarge carries out a decision of the barge-in policy.

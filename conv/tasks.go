@@ -7,6 +7,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/messages"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // This file handles delegated work, which may outlive the reply that asked for it, or the
@@ -17,7 +18,7 @@ func (s *State) handleTaskProgress(out *Output, o *Options, e TaskProgress) {
 	if s.Phase != Delegated {
 		return
 	}
-	s.arm(TimerHeartbeat, o.Limits.Heartbeat)
+	s.arm(timers.Heartbeat, o.Limits.Heartbeat)
 	if e.Text != "" {
 		out.emit(Cue{Turn: s.Reply.Turn, Code: "progress", Text: e.Text})
 	}
@@ -25,10 +26,10 @@ func (s *State) handleTaskProgress(out *Output, o *Options, e TaskProgress) {
 
 // startFeedback begins to tell the person that a delegated agent works (seed 001, 4.6).
 func (s *State) startFeedback(out *Output, o *Options, phrases *messages.Catalog) {
-	s.arm(TimerHeartbeat, o.Limits.Heartbeat)
+	s.arm(timers.Heartbeat, o.Limits.Heartbeat)
 	s.Pending.Feedback = 0
 	if f := o.Limits.Feedback; len(f) > 0 {
-		s.arm(TimerFeedback, f[0].After)
+		s.arm(timers.Feedback, f[0].After)
 		if f[0].After == 0 {
 			s.giveFeedback(out, o, phrases)
 		}
@@ -39,14 +40,14 @@ func (s *State) startFeedback(out *Output, o *Options, phrases *messages.Catalog
 func (s *State) giveFeedback(out *Output, o *Options, phrases *messages.Catalog) {
 	f := o.Limits.Feedback
 	n := s.Pending.Feedback
-	s.disarm(TimerFeedback)
+	s.disarm(timers.Feedback)
 	if n >= len(f) {
 		return // the snapshot was made with options that have more feedback
 	}
 	out.emit(Cue{Turn: s.Reply.Turn, Code: f[n].Code, Text: phrases.Text(f[n].Code)})
 	s.Pending.Feedback++
 	if n+1 < len(f) {
-		s.arm(TimerFeedback, f[n+1].After-f[n].After)
+		s.arm(timers.Feedback, f[n+1].After-f[n].After)
 	}
 }
 

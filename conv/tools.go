@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // This file runs tools and delegated agents. Every call gets exactly one result. A barge-in
@@ -114,7 +115,7 @@ func (c *Conversation) startHeldCalls(cause Cause) bool {
 	if !started {
 		return false
 	}
-	c.st.disarm(TimerTry, TimerProcessing)
+	c.st.disarm(timers.Try, timers.Processing)
 	if c.st.Phase != ToolRunning && c.st.Phase != Delegated {
 		c.become(ToolRunning, cause)
 	}

@@ -1,6 +1,10 @@
 package conv
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // become changes the phase, with the exit action of the old one and the entry action of the new
 // one.
@@ -39,18 +43,18 @@ func (c *Conversation) enter(p Phase) {
 	switch p {
 	case ListeningReady:
 		c.st.Barge.Reset()
-		c.st.arm(TimerInactivity, c.opts.Limits.Inactivity)
+		c.st.arm(timers.Inactivity, c.opts.Limits.Inactivity)
 		c.st.DeadAir.Start(c.st.Now)
 		c.out.emit(Listen{})
 	case ListeningCapturing:
-		c.st.arm(TimerListening, c.opts.Limits.Listening)
+		c.st.arm(timers.Listening, c.opts.Limits.Listening)
 	case Delegated:
 		c.st.startFeedback(&c.out, &c.opts, c.phrases)
 	case Speaking:
-		c.st.arm(TimerSpeaking, c.opts.Limits.Speaking)
-		c.st.arm(TimerPlayout, c.opts.Limits.PlayoutStall)
+		c.st.arm(timers.Speaking, c.opts.Limits.Speaking)
+		c.st.arm(timers.Playout, c.opts.Limits.PlayoutStall)
 	case Interrupted:
-		c.st.arm(TimerInterrupted, c.opts.Limits.Interrupted)
+		c.st.arm(timers.Interrupted, c.opts.Limits.Interrupted)
 	case Idle, Preparing, Understanding, Waiting, Generating, ToolRunning, Suspended,
 		Reconnecting, Faulted, Terminating:
 		// These phases have no entry action: it depends on the caller of become.

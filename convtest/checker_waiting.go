@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // This file checks deadlines and states of rest.
@@ -23,41 +24,41 @@ func (k *Checker) checkDeadlines(s step) error {
 // checkWaiting checks that every waiting phase has an armed deadline or an open
 // microphone.
 func (k *Checker) checkWaiting(s step) error {
-	var armed []conv.Timer
+	var armed []timers.Timer
 	st := s.after
 	switch st.Phase {
 	case conv.Idle:
 		if !st.Starting() {
 			return nil
 		}
-		armed = []conv.Timer{conv.TimerStart}
+		armed = []timers.Timer{timers.Start}
 	case conv.Preparing:
-		armed = []conv.Timer{conv.TimerStart}
+		armed = []timers.Timer{timers.Start}
 	case conv.ListeningReady:
 		if !st.Session.Audio {
 			return fmt.Errorf("listening with a closed microphone")
 		}
-		armed = []conv.Timer{conv.TimerSession, conv.TimerDeadAir, conv.TimerInactivity}
+		armed = []timers.Timer{timers.Session, timers.DeadAir, timers.Inactivity}
 	case conv.ListeningCapturing:
-		armed = []conv.Timer{conv.TimerListening}
+		armed = []timers.Timer{timers.Listening}
 	case conv.Understanding:
-		armed = []conv.Timer{conv.TimerFinal, conv.TimerProcessing, conv.TimerTry}
+		armed = []timers.Timer{timers.Final, timers.Processing, timers.Try}
 	case conv.Waiting, conv.Generating:
-		armed = []conv.Timer{conv.TimerProcessing}
+		armed = []timers.Timer{timers.Processing}
 	case conv.ToolRunning, conv.Delegated:
-		armed = []conv.Timer{conv.TimerTool, conv.TimerTask}
+		armed = []timers.Timer{timers.Tool, timers.Task}
 	case conv.Speaking:
-		armed = []conv.Timer{conv.TimerPlayout}
+		armed = []timers.Timer{timers.Playout}
 	case conv.Interrupted:
-		armed = []conv.Timer{conv.TimerInterrupted}
+		armed = []timers.Timer{timers.Interrupted}
 	case conv.Suspended:
-		armed = []conv.Timer{conv.TimerSuspended}
+		armed = []timers.Timer{timers.Suspended}
 	case conv.Reconnecting:
-		armed = []conv.Timer{conv.TimerReconnectLimit}
+		armed = []timers.Timer{timers.ReconnectLimit}
 	case conv.Faulted:
-		armed = []conv.Timer{conv.TimerFault, conv.TimerBreaker}
+		armed = []timers.Timer{timers.Fault, timers.Breaker}
 	case conv.Terminating:
-		armed = []conv.Timer{conv.TimerRelease}
+		armed = []timers.Timer{timers.Release}
 	}
 	for _, t := range armed {
 		if !st.Timers[t].IsZero() {
@@ -85,8 +86,8 @@ func (k *Checker) checkArmed(s step) error {
 	if st.Phase == conv.Idle {
 		k.closed = false
 	}
-	armed := func(t conv.Timer) bool { return !st.Timers[t].IsZero() }
-	frozen := func(t conv.Timer) bool {
+	armed := func(t timers.Timer) bool { return !st.Timers[t].IsZero() }
+	frozen := func(t timers.Timer) bool {
 		return st.Phase == conv.Suspended && !st.Suspended.Timers[t].IsZero()
 	}
 	awaiting := st.Phase == conv.Understanding && st.User.Turn != 0
@@ -94,13 +95,13 @@ func (k *Checker) checkArmed(s step) error {
 		broken bool
 		what   string
 	}{
-		{(armed(conv.TimerGrace) || frozen(conv.TimerGrace)) && !st.Shaky(), "the grace timer runs, but the connection is not shaky"},
-		{st.Shaky() && !armed(conv.TimerGrace) && !frozen(conv.TimerGrace), "the connection is shaky, but the grace timer does not run"},
-		{armed(conv.TimerFinal) && !awaiting, "the timer for the final transcript runs after the turn"},
-		{armed(conv.TimerEndpoint) && st.Phase != conv.ListeningCapturing, "the endpoint timer runs outside a turn"},
-		{armed(conv.TimerTry) && (r.Turn == 0 || r.Request == 0), "the timer of an attempt runs without a request"},
-		{armed(conv.TimerProcessing) && r.Turn == 0, "the processing timer runs without a reply"},
-		{armed(conv.TimerSession) != st.Session.Alive(), "the session timer does not match the session's state"},
+		{(armed(timers.Grace) || frozen(timers.Grace)) && !st.Shaky(), "the grace timer runs, but the connection is not shaky"},
+		{st.Shaky() && !armed(timers.Grace) && !frozen(timers.Grace), "the connection is shaky, but the grace timer does not run"},
+		{armed(timers.Final) && !awaiting, "the timer for the final transcript runs after the turn"},
+		{armed(timers.Endpoint) && st.Phase != conv.ListeningCapturing, "the endpoint timer runs outside a turn"},
+		{armed(timers.Try) && (r.Turn == 0 || r.Request == 0), "the timer of an attempt runs without a request"},
+		{armed(timers.Processing) && r.Turn == 0, "the processing timer runs without a reply"},
+		{armed(timers.Session) != st.Session.Alive(), "the session timer does not match the session's state"},
 		{st.BreakerOpen() && st.Phase != conv.Faulted && st.Phase != conv.Reconnecting && st.Phase != conv.Terminating, "the circuit breaker is open, but the conversation continues"},
 		{st.Playout.Playing && (r.Turn == 0 || st.Playout.Turn != r.Turn), "audio of a turn that is not open is being played"},
 		{r.Held() && r.Turn == 0, "a reply is held, but there is none"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/conv/view"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // expectation checks one assertion line. from is the first step since the last
@@ -262,7 +263,7 @@ func (r *Run) expectHistory(word, rest string) error {
 func (r *Run) expectTimer(armed bool, name string) error {
 	known := false
 	for t, at := range r.Conv.State().Timers {
-		if conv.Timer(t).String() != name {
+		if timers.Timer(t).String() != name {
 			continue
 		}
 		known = true

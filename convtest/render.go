@@ -10,10 +10,11 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/conv/view"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // renderStep writes the last step of c in the form of scenarios.
-func renderStep(b *strings.Builder, c *conv.Conversation, at time.Duration, ev conv.Event, due []conv.Timer) {
+func renderStep(b *strings.Builder, c *conv.Conversation, at time.Duration, ev conv.Event, due []timers.Timer) {
 	fmt.Fprintf(b, "%s %s", seconds(at), renderEvent(ev, due))
 	out := c.Last()
 	switch {
@@ -45,7 +46,7 @@ func renderStep(b *strings.Builder, c *conv.Conversation, at time.Duration, ev c
 }
 
 // renderEvent returns the event's type and fields, and for deadlines the timers.
-func renderEvent(ev conv.Event, due []conv.Timer) string {
+func renderEvent(ev conv.Event, due []timers.Timer) string {
 	if _, ok := ev.(conv.DeadlinePassed); ok {
 		s := "deadline"
 		for _, t := range due {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/journal"
 )
 
@@ -20,7 +21,7 @@ var epoch = time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
 type Step struct {
 	At          time.Duration // since the beginning
 	Event       conv.Event
-	Due         []conv.Timer // the deadlines that fired before the event
+	Due         []timers.Timer // the deadlines that fired before the event
 	Effects     []conv.Effect
 	Transitions []conv.Transition
 	Turns       []conv.TurnEvent
@@ -112,11 +113,11 @@ func (r *Run) pass(at time.Duration, inclusive bool) error {
 func (r *Run) step(at time.Duration, ev conv.Event) error {
 	at = max(at, r.now)
 	now := epoch.Add(at)
-	var due []conv.Timer
+	var due []timers.Timer
 	if _, ok := ev.(conv.DeadlinePassed); ok {
 		for t, when := range r.Conv.State().Timers {
 			if !when.IsZero() && !when.After(now) {
-				due = append(due, conv.Timer(t))
+				due = append(due, timers.Timer(t))
 			}
 		}
 	}

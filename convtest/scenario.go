@@ -14,6 +14,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // Walk runs every scenario file in dir, without subdirectories, each as a subtest.
@@ -162,7 +163,7 @@ func (s *scenario) command(name string, args []datadriven.CmdArg, input string) 
 		var b strings.Builder
 		for t, at := range r.Conv.State().Timers {
 			if !at.IsZero() {
-				fmt.Fprintf(&b, "%v at %s\n", conv.Timer(t), seconds(at.Sub(epoch)))
+				fmt.Fprintf(&b, "%v at %s\n", timers.Timer(t), seconds(at.Sub(epoch)))
 			}
 		}
 		return b.String(), nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -248,11 +249,11 @@ func where(n, canonical int) int {
 // leaves the others in the future.
 func clocks(st *conv.State, o *conv.Options) []clock {
 	var due []clock
-	add := func(t conv.Timer, set func(*conv.State)) { due = append(due, clock{timer: t, set: set}) }
+	add := func(t timers.Timer, set func(*conv.State)) { due = append(due, clock{timer: t, set: set}) }
 	for t := range st.Timers {
-		timer := conv.Timer(t)
+		timer := timers.Timer(t)
 		switch timer {
-		case conv.TimerBarge, conv.TimerDeadAir, conv.TimerTool, conv.TimerTask, conv.TimerForget:
+		case timers.Barge, timers.DeadAir, timers.Tool, timers.Task, timers.Forget:
 			continue // derived from others below
 		default:
 		}
@@ -260,26 +261,26 @@ func clocks(st *conv.State, o *conv.Options) []clock {
 			add(timer, func(s *conv.State) { s.Timers[timer] = epoch })
 		}
 	}
-	if !st.Timers[conv.TimerBarge].IsZero() {
+	if !st.Timers[timers.Barge].IsZero() {
 		if !st.Barge.StopAt.IsZero() {
-			add(conv.TimerBarge, func(s *conv.State) {
-				s.Barge.StopAt, s.Timers[conv.TimerBarge] = epoch, epoch
+			add(timers.Barge, func(s *conv.State) {
+				s.Barge.StopAt, s.Timers[timers.Barge] = epoch, epoch
 			})
 		}
 		if !st.Barge.ResumeAt.IsZero() {
-			add(conv.TimerBarge, func(s *conv.State) {
-				s.Barge.ResumeAt, s.Timers[conv.TimerBarge] = epoch, epoch
+			add(timers.Barge, func(s *conv.State) {
+				s.Barge.ResumeAt, s.Timers[timers.Barge] = epoch, epoch
 			})
 		}
 	}
-	if !st.Timers[conv.TimerDeadAir].IsZero() {
+	if !st.Timers[timers.DeadAir].IsZero() {
 		steps := o.DeadAir.Steps
 		if len(steps) == 0 {
 			steps = turn.DefaultDeadAir()
 		}
 		after := steps[st.DeadAir.Next].After
-		add(conv.TimerDeadAir, func(s *conv.State) {
-			s.DeadAir.Since, s.Timers[conv.TimerDeadAir] = epoch.Add(-after), epoch
+		add(timers.DeadAir, func(s *conv.State) {
+			s.DeadAir.Since, s.Timers[timers.DeadAir] = epoch.Add(-after), epoch
 		})
 	}
 	if st.Phase != conv.Suspended {
@@ -287,22 +288,22 @@ func clocks(st *conv.State, o *conv.Options) []clock {
 			if st.Calls[i].State != conv.CallRunning {
 				continue
 			}
-			timer := conv.TimerTool
+			timer := timers.Tool
 			if st.Calls[i].Long {
-				timer = conv.TimerTask
+				timer = timers.Task
 			}
 			add(timer, func(s *conv.State) { s.Calls[i].Deadline, s.Timers[timer] = epoch, epoch })
 		}
 	}
-	if !st.Timers[conv.TimerForget].IsZero() {
-		add(conv.TimerForget, func(s *conv.State) {
-			s.Faults.Expiries[0], s.Timers[conv.TimerForget] = epoch, epoch
+	if !st.Timers[timers.Forget].IsZero() {
+		add(timers.Forget, func(s *conv.State) {
+			s.Faults.Expiries[0], s.Timers[timers.Forget] = epoch, epoch
 		})
 	}
 	return due
 }
 
 type clock struct {
-	timer conv.Timer
+	timer timers.Timer
 	set   func(*conv.State)
 }

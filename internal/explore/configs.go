@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -50,7 +51,7 @@ func Shipped() []Config {
 	outliving.TasksOutlive = true
 	recovering := without(small("recognizer", turn.BargeInEnergy))
 	recovering.Retry.Recover, recovering.Limits.Calls = 1, 1
-	session := []conv.Timer{conv.TimerWarning, conv.TimerSession}
+	session := []timers.Timer{timers.Warning, timers.Session}
 	configs := []Config{
 		{
 			Name: "floor: recognizer, hybrid", Options: retrying(small("recognizer", turn.BargeInHybrid)),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -26,7 +27,7 @@ func confirming() *dialog.Agent {
 }
 
 // confirmConfigs returns the configurations with questions.
-func confirmConfigs(o conv.Options, still []conv.Timer) []Config {
+func confirmConfigs(o conv.Options, still []timers.Timer) []Config {
 	flow, resumed, shaky, model := o, o, o, o
 	flow.Agent = confirming()
 	resumed.Agent, resumed.ResumeAfterFalseInterruption = flow.Agent, true

@@ -9,6 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
@@ -66,7 +67,7 @@ func agentOf(settings, trigger, step string) *dialog.Agent {
 }
 
 // flowConfigs returns the configurations in which flows answer.
-func flowConfigs(o conv.Options, still []conv.Timer) []Config {
+func flowConfigs(o conv.Options, still []timers.Timer) []Config {
 	byWords, advised, worded, delegated := o, o, o, o
 	delegated.Agent, delegated.TasksOutlive = delegating(), true
 	worded.Agent = agentOf("  rephrase_responses: true\n", "book a flight", heldOn)

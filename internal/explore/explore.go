@@ -13,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/conv/view"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // Config is a machine to explore, with its options.
@@ -24,7 +25,7 @@ type Config struct {
 	// More contains events in addition to the alphabet.
 	More []conv.Event
 	// Still contains deadlines that never pass.
-	Still []conv.Timer
+	Still []timers.Timer
 	// Follower, if not nil, is copied and run together with the machine.
 	Follower Follower
 	// Most, if not 0, limits the number of states: the exploration ends after the level
@@ -95,7 +96,7 @@ type node struct {
 // edge is a step caused by a deadline, for liveness.
 type edge struct {
 	from, to int32
-	timer    conv.Timer
+	timer    timers.Timer
 	kept     timerSet // the timers that remain armed unchanged
 	left     bool     // the phase was left, even if only for a moment
 }
@@ -375,7 +376,7 @@ func (x *explorer) merge(workers []*worker) []open {
 				next = append(next, open{index: i, state: f.state, mon: f.mon, follower: f.follower})
 			}
 			if f.label < 0 {
-				x.edges = append(x.edges, edge{from: f.parent, to: i, timer: conv.Timer(-f.label - 1), kept: f.kept, left: f.left})
+				x.edges = append(x.edges, edge{from: f.parent, to: i, timer: timers.Timer(-f.label - 1), kept: f.kept, left: f.left})
 			}
 		}
 		x.edges = append(x.edges, w.edges...)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // appendKey appends a key for a canonical state and the state of the monitor. States
@@ -76,7 +77,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.text(string(st.Suspended.Source))
 	// These timers only notify: the machine continues in the same way with and without
 	// them.
-	const telling = 1<<conv.TimerInactivity | 1<<conv.TimerSpeaking | 1<<conv.TimerHeartbeat
+	const telling = 1<<timers.Inactivity | 1<<timers.Speaking | 1<<timers.Heartbeat
 	k.num(int(armedTimers(&st.Timers) &^ telling))
 	k.num(int(armedTimers(&st.Suspended.Timers) &^ telling))
 	return k.b

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // good reports whether a phase may last: the agent speaks, or listens with a deadline
@@ -64,7 +65,7 @@ func limit(p conv.Phase, o *conv.Options) time.Duration {
 // way is the time needed from a state if the deadline of a given timer, which is armed
 // there, is followed until it passes or is armed again, and the time from there on.
 type way struct {
-	timer         conv.Timer
+	timer         timers.Timer
 	stay, longest time.Duration // in addition to the timer's own time; see [Wait]
 }
 
@@ -168,7 +169,7 @@ func (l *lives) settle(node int32, edges []edge) bool {
 
 // way returns the way from a state along a timer. It returns false if the timer's
 // deadline changes nothing or can be postponed forever.
-func (l *lives) way(node int32, t conv.Timer, edges []edge) (way, bool) {
+func (l *lives) way(node int32, t timers.Timer, edges []edge) (way, bool) {
 	w := way{timer: t}
 	for _, e := range edges {
 		stay, longest := l.stays[e.to], max(0, l.longest[e.to])
@@ -213,56 +214,56 @@ func (l *lives) waits() []Wait {
 }
 
 // fullLength returns the longest time for which a timer is armed.
-func fullLength(t conv.Timer, o *conv.Options) time.Duration {
+func fullLength(t timers.Timer, o *conv.Options) time.Duration {
 	l := &o.Limits
 	switch t {
-	case conv.TimerStart:
+	case timers.Start:
 		return l.Start
-	case conv.TimerListening:
+	case timers.Listening:
 		return l.Listening
-	case conv.TimerEndpoint:
+	case timers.Endpoint:
 		return max(l.NoEndpoint, l.NoTranscript)
-	case conv.TimerFinal:
+	case timers.Final:
 		return max(l.FinalWords, l.FinalNoWords)
-	case conv.TimerTry:
+	case timers.Try:
 		return max(l.Waiting, slices.Max(o.Retry.Backoff))
-	case conv.TimerProcessing:
+	case timers.Processing:
 		return l.Processing
-	case conv.TimerTool:
+	case timers.Tool:
 		return l.Tool
-	case conv.TimerTask:
+	case timers.Task:
 		return l.Task
-	case conv.TimerFeedback:
+	case timers.Feedback:
 		return l.Feedback[len(l.Feedback)-1].After
-	case conv.TimerHeartbeat:
+	case timers.Heartbeat:
 		return l.Heartbeat
-	case conv.TimerSpeaking:
+	case timers.Speaking:
 		return l.Speaking
-	case conv.TimerPlayout:
+	case timers.Playout:
 		return l.PlayoutStall
-	case conv.TimerInterrupted:
+	case timers.Interrupted:
 		return l.Interrupted
-	case conv.TimerBarge:
+	case timers.Barge:
 		return max(o.BargeIn.Reply.ResumeAfter, o.BargeIn.Reply.MaxFiltered, o.BargeIn.Greeting.ResumeAfter)
-	case conv.TimerSuspended:
+	case timers.Suspended:
 		return l.Suspended
-	case conv.TimerGrace:
+	case timers.Grace:
 		return l.Grace
-	case conv.TimerReconnect:
+	case timers.Reconnect:
 		return slices.Max(o.Retry.Reconnect)
-	case conv.TimerReconnectLimit:
+	case timers.ReconnectLimit:
 		return l.Reconnect
-	case conv.TimerFault:
+	case timers.Fault:
 		return l.Error
-	case conv.TimerBreaker:
+	case timers.Breaker:
 		return l.BreakerCooldown
-	case conv.TimerForget:
+	case timers.Forget:
 		return l.BreakerWindow
-	case conv.TimerWarning, conv.TimerSession:
+	case timers.Warning, timers.Session:
 		return l.Session
-	case conv.TimerRelease:
+	case timers.Release:
 		return l.Release
-	case conv.TimerInactivity, conv.TimerDeadAir:
+	case timers.Inactivity, timers.DeadAir:
 		return l.Inactivity
 	default:
 		panic(fmt.Sprintf("explore: unexpected timer %v", t))

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // TestLiveness checks how long a phase lasts at most, with small given graphs of
 // states.
 func TestLiveness(t *testing.T) {
-	const try, processing, heartbeat = conv.TimerTry, conv.TimerProcessing, conv.TimerHeartbeat // 8 s, 30 s
+	const try, processing, heartbeat = timers.Try, timers.Processing, timers.Heartbeat // 8 s, 30 s
 	waiting, ready, suspended := conv.Waiting, conv.ListeningReady, conv.Suspended
 	for name, tc := range map[string]struct {
 		phases        []conv.Phase
@@ -63,12 +64,12 @@ func TestLiveness(t *testing.T) {
 		},
 		"round and round": {
 			phases:    []conv.Phase{waiting, suspended},
-			edges:     []edge{{0, 1, try, 0, true}, {1, 0, conv.TimerSuspended, 0, true}},
+			edges:     []edge{{0, 1, try, 0, true}, {1, 0, timers.Suspended, 0, true}},
 			violation: "is never left for good",
 		},
 		"through another phase": {
 			phases: []conv.Phase{waiting, suspended, ready},
-			edges:  []edge{{0, 1, try, 0, true}, {1, 2, conv.TimerSuspended, 0, true}},
+			edges:  []edge{{0, 1, try, 0, true}, {1, 2, timers.Suspended, 0, true}},
 			stay:   8 * time.Second, longest: 38 * time.Second,
 		},
 		"left for a moment": {

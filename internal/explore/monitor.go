@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // monitor contains what the invariants need to know of the past, in addition to the
@@ -64,10 +65,10 @@ func (s *stepped) checkLate() error {
 // timerSet is a set of timers, with a bit for each.
 type timerSet uint32
 
-func (s timerSet) has(t conv.Timer) bool { return s&(1<<t) != 0 }
+func (s timerSet) has(t timers.Timer) bool { return s&(1<<t) != 0 }
 
 // keptTimers returns the timers that remain armed unchanged in a step; see canonical.
-func keptTimers(timers *conv.Timers) (set timerSet) {
+func keptTimers(timers *timers.Deadlines) (set timerSet) {
 	for t := range timers {
 		if timers[t] == future {
 			set |= 1 << t
@@ -77,7 +78,7 @@ func keptTimers(timers *conv.Timers) (set timerSet) {
 }
 
 // armedTimers returns the armed timers.
-func armedTimers(timers *conv.Timers) (set timerSet) {
+func armedTimers(timers *timers.Deadlines) (set timerSet) {
 	for t := range timers {
 		if !timers[t].IsZero() {
 			set |= 1 << t
@@ -339,7 +340,7 @@ func (s *stepped) checkSuspension() error {
 // is open.
 func (s *stepped) checkWaiting() error {
 	st := s.after
-	anyArmed := func(timers ...conv.Timer) error {
+	anyArmed := func(timers ...timers.Timer) error {
 		for _, t := range timers {
 			if !st.Timers[t].IsZero() {
 				return nil
@@ -350,7 +351,7 @@ func (s *stepped) checkWaiting() error {
 	switch st.Phase {
 	case conv.Idle:
 		if st.Starting() {
-			return anyArmed(conv.TimerStart)
+			return anyArmed(timers.Start)
 		}
 		return nil
 	case conv.ListeningReady:
@@ -359,27 +360,27 @@ func (s *stepped) checkWaiting() error {
 		}
 		return nil
 	case conv.Preparing:
-		return anyArmed(conv.TimerStart)
+		return anyArmed(timers.Start)
 	case conv.ListeningCapturing:
-		return anyArmed(conv.TimerListening)
+		return anyArmed(timers.Listening)
 	case conv.Understanding:
-		return anyArmed(conv.TimerFinal, conv.TimerProcessing, conv.TimerTry)
+		return anyArmed(timers.Final, timers.Processing, timers.Try)
 	case conv.Waiting, conv.Generating:
-		return anyArmed(conv.TimerProcessing)
+		return anyArmed(timers.Processing)
 	case conv.ToolRunning, conv.Delegated:
-		return anyArmed(conv.TimerTool, conv.TimerTask)
+		return anyArmed(timers.Tool, timers.Task)
 	case conv.Speaking:
-		return anyArmed(conv.TimerPlayout)
+		return anyArmed(timers.Playout)
 	case conv.Interrupted:
-		return anyArmed(conv.TimerInterrupted)
+		return anyArmed(timers.Interrupted)
 	case conv.Suspended:
-		return anyArmed(conv.TimerSuspended)
+		return anyArmed(timers.Suspended)
 	case conv.Reconnecting:
-		return anyArmed(conv.TimerReconnectLimit)
+		return anyArmed(timers.ReconnectLimit)
 	case conv.Faulted:
-		return anyArmed(conv.TimerFault, conv.TimerBreaker)
+		return anyArmed(timers.Fault, timers.Breaker)
 	case conv.Terminating:
-		return anyArmed(conv.TimerRelease)
+		return anyArmed(timers.Release)
 	default:
 		return fmt.Errorf("unknown phase %v", st.Phase)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // broken is a violation found by a worker.
@@ -42,7 +43,7 @@ func (x *explorer) path(i int32) []string {
 // an input of the follower.
 func (x *explorer) labelText(label int32) string {
 	if label < 0 {
-		return fmt.Sprintf(`{"type":"deadline"} (%v)`, conv.Timer(-label-1))
+		return fmt.Sprintf(`{"type":"deadline"} (%v)`, timers.Timer(-label-1))
 	}
 	if i := int(label) - len(x.events); i >= 0 {
 		return x.cfg.Follower.InputName(i)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/conv/view"
+	"github.com/hocketvoice/hocket/internal/timers"
 )
 
 // worker expands states on one processor. It only reads the explorer.
@@ -154,7 +155,7 @@ func (w *worker) keep(o open, label int32, mon monitor, f Follower) {
 	k := w.x.fingerprint(w.buf)
 	if i, ok := w.x.seen[k]; ok {
 		if label < 0 {
-			w.edges = append(w.edges, edge{from: o.index, to: i, timer: conv.Timer(-label - 1), kept: kept, left: left})
+			w.edges = append(w.edges, edge{from: o.index, to: i, timer: timers.Timer(-label - 1), kept: kept, left: left})
 		}
 		return
 	}

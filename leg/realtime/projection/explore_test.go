@@ -8,6 +8,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/explore"
+	"github.com/hocketvoice/hocket/internal/timers"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 )
@@ -137,7 +138,7 @@ func (w walk) config(most int, mutant func([]wire.Event) []wire.Event) explore.C
 	f.events = w.events
 	return explore.Config{
 		Name: w.name, Options: w.options(), Events: w.events, Follower: f, Most: most,
-		Still: []conv.Timer{conv.TimerWarning, conv.TimerSession},
+		Still: []timers.Timer{timers.Warning, timers.Session},
 	}
 }
 
