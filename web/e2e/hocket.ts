@@ -79,8 +79,8 @@ export function spoken(file: string, lines: readonly (readonly [pause: number, t
   return true;
 }
 
-/** samples are those of a WAV of 16-bit mono at 16 kHz, which flite writes. */
-function samples(file: Buffer): Buffer {
+/** samples are those of a WAV of 16 bits. */
+export function samples(file: Buffer): Buffer {
   for (let at = 12; at + 8 <= file.length; ) {
     const size = file.readUInt32LE(at + 4);
     if (file.toString("latin1", at, at + 4) === "data") return file.subarray(at + 8, at + 8 + size);
@@ -89,7 +89,8 @@ function samples(file: Buffer): Buffer {
   throw new Error("the WAV has no samples");
 }
 
-function wav(data: Buffer): Buffer {
+/** wav is a WAV of 16-bit mono. */
+export function wav(data: Buffer, rate = 16000): Buffer {
   const head = Buffer.alloc(44);
   head.write("RIFF", 0);
   head.writeUInt32LE(36 + data.length, 4);
@@ -97,8 +98,8 @@ function wav(data: Buffer): Buffer {
   head.writeUInt32LE(16, 16);
   head.writeUInt16LE(1, 20);
   head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(16000, 24);
-  head.writeUInt32LE(32000, 28);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(2 * rate, 28);
   head.writeUInt16LE(2, 32);
   head.writeUInt16LE(16, 34);
   head.write("data", 36);
