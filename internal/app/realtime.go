@@ -76,7 +76,7 @@ func (s *Server) serveRealtime(w http.ResponseWriter, r *http.Request) {
 func (s *Server) realtimeParts(agents []*served, from realtime.Caller) (realtime.Parts, error) {
 	a, name := realtimeAgent(agents, from.Model)
 	call := a.call(realtimeTransport)
-	call.Agent, call.Owner = name, from.Owner
+	call.Agent, call.Owner, call.Location = name, from.Owner, from.Location
 	parts, err := s.realtimeCall(a, call, nil)
 	parts.Model = name
 	parts.Means = func(model string) bool {

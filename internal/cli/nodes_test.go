@@ -143,10 +143,11 @@ func TestForwarded(t *testing.T) {
 
 // realtimeClient is a client of the OpenAI Realtime protocol that reads and types.
 type realtimeClient struct {
-	t    *testing.T
-	conn *websocket.Conn
-	id   string
-	back string // the token with which it returns
+	t     *testing.T
+	query string // more of the address
+	conn  *websocket.Conn
+	id    string
+	back  string // the token with which it returns
 }
 
 // dial connects, with a token if it is not empty. It fails while no server can take the
@@ -158,7 +159,7 @@ func (c *realtimeClient) dial(url, token string) error {
 	if token != "" {
 		o.HTTPHeader.Set("Hocket-Resume-Token", token)
 	}
-	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+"/v1/realtime?model=trip", o) //nolint:bodyclose // the library closes the body
+	conn, resp, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+"/v1/realtime?model=trip"+c.query, o) //nolint:bodyclose // the library closes the body
 	if err != nil {
 		return err
 	}
@@ -185,8 +186,8 @@ func (c *realtimeClient) say(text string) {
 	}
 }
 
-// hears waits for an event that contains the words.
-func (c *realtimeClient) hears(words string) {
+// hears waits for an event that contains the words, and returns it.
+func (c *realtimeClient) hears(words string) string {
 	c.t.Helper()
 	var events []string
 	for {
@@ -196,7 +197,7 @@ func (c *realtimeClient) hears(words string) {
 		}
 		events = append(events, string(b[:min(len(b), 300)]))
 		if strings.Contains(string(b), words) {
-			return
+			return string(b)
 		}
 	}
 }

@@ -117,6 +117,40 @@ func TestTimeZones(t *testing.T) {
 	}
 }
 
+// TestRealtimeTimeZones checks that a client of the OpenAI Realtime protocol that gives its
+// time zone in the address decides what "tomorrow" means, also after it has come back with
+// another one to a server that was started again.
+func TestRealtimeTimeZones(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, write(t, "trip.yaml", fmt.Sprintf(dayAgent, ", timezone: "+west)), filepath.Join(t.TempDir(), "store"), "", "TZ="+west)
+	n.start()
+	c := &realtimeClient{t: t, query: "&timezone=" + east}
+	if err := c.dial(n.url, ""); err != nil {
+		t.Fatal(err)
+	}
+	c.hears("session.created")
+	ask := func() {
+		before := tomorrow(t, east)
+		c.say("I want a visit tomorrow")
+		if said := c.hears("It is 2"); !strings.Contains(said, before) && !strings.Contains(said, tomorrow(t, east)) {
+			t.Errorf("%s, expected %s", said, before)
+		}
+	}
+	ask()
+	waitFor(t, "the checkpoint", func() bool { // it is written asynchronously
+		var details struct{ Lines []struct{ Text string } }
+		err := (&caller{t: t, urls: []string{n.url}}).get("/v1/stored/"+c.id, &details)
+		return err == nil && len(details.Lines) > 0 && strings.HasPrefix(details.Lines[len(details.Lines)-1].Text, "It is ")
+	})
+	n.kill()
+	n.start()
+	c.query = "&timezone=" + west
+	token := c.back
+	waitFor(t, "the return", func() bool { return c.dial(n.url, token) == nil })
+	c.quiet()
+	ask()
+}
+
 // replayedIn replays a trace in a process that runs in a time zone.
 func replayedIn(t *testing.T, zone, trace string) {
 	t.Helper()

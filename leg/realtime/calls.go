@@ -146,7 +146,7 @@ func (s *Server) allowOrigin(w http.ResponseWriter) {
 // session.
 func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	s.allowOrigin(w)
-	start, owner, bad := s.start(r)
+	start, from, bad := s.start(r)
 	if bad != nil {
 		status := http.StatusBadRequest
 		switch {
@@ -170,7 +170,8 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 		httpError(w, http.StatusBadRequest, bad)
 		return
 	}
-	from, token := Caller{Owner: owner, Model: start.Model}, resumeToken(r)
+	from.Model = start.Model
+	token := resumeToken(r)
 	if token != "" && s.callBack(w, r, from, token, offer) {
 		return
 	}

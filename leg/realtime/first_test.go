@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -245,5 +246,42 @@ func TestTruncateStopsTheSpeech(t *testing.T) {
 	asked := r.llm.Requests()
 	if last := asked[len(asked)-1].Messages; len(last) != 3 || last[1].Text() != text {
 		t.Errorf("the model was asked %+v", last)
+	}
+}
+
+// A client's time zone is a parameter of the address, for sockets and for calls. A name
+// that is unknown is refused.
+func TestTimeZoneOfAClient(t *testing.T) {
+	t.Parallel()
+	zones := make(chan *time.Location, 1)
+	r := newRig(t, rigOptions{silent: true, change: func(o *realtime.Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
+			zones <- from.Location
+			return open(ctx, from)
+		}
+		o.Answer = func(context.Context, string) (realtime.Call, string, error) { return nil, "", realtime.ErrBusy }
+	}})
+	for query, want := range map[string]string{
+		"model=test": "", "model=test&timezone=Europe%2FBerlin": "Europe/Berlin", "timezone=%2B05:30": "+05:30",
+	} {
+		r.dial(t, dialOptions{query: query}).of("session.created")
+		if got := <-zones; (got == nil) != (want == "") || got != nil && got.String() != want {
+			t.Errorf("%s: %v, expected %q", query, got, want)
+		}
+	}
+	for _, name := range []string{"", "Local", "Berlin", "..%2Fpasswd", strings.Repeat("a", 300)} {
+		bad := r.dial(t, dialOptions{query: "model=test&timezone=" + name}).of("error")
+		if bad.str("error.code") != "invalid_value" || bad.str("error.param") != "timezone" || len(bad.str("error.message")) > 250 {
+			t.Errorf("%s: %s", name, bad.raw)
+		}
+		resp, err := http.Post(r.http.URL+"/v1/realtime/calls?timezone="+name, "application/sdp", strings.NewReader("v=0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("a call with %s: status %d", name, resp.StatusCode)
+		}
 	}
 }

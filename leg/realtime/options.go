@@ -28,6 +28,8 @@ var ErrAgain = errors.New("try again")
 type Caller struct {
 	Owner string // owner of the key, as returned by [Options].Authorize; a client secret has the owner of the key that created it
 	Model string // the name that the client gave
+	// Location is the client's time zone; nil if the client did not give one.
+	Location *time.Location
 }
 
 // Parts contains what a conversation needs. All fields except Session may be zero.

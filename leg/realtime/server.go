@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/internal/routes"
+	"github.com/hocketvoice/hocket/internal/timezone"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
@@ -203,11 +204,11 @@ func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 
 // arrive admits a client to a new conversation or back to its own.
 func (s *Server) arrive(r *http.Request) (*arrival, *wire.Error) {
-	start, owner, bad := s.start(r)
+	start, from, bad := s.start(r)
 	if bad != nil {
 		return nil, bad
 	}
-	from := Caller{Owner: owner, Model: start.Model}
+	from.Model = start.Model
 	if token := resumeToken(r); token != "" {
 		a, bad := s.comeBack(from, token)
 		switch {
@@ -222,9 +223,12 @@ func (s *Server) arrive(r *http.Request) (*arrival, *wire.Error) {
 	return s.open(r.Context(), from, start, nil)
 }
 
-// start returns the initial configuration of a conversation and the owner of the
-// client's key.
-func (s *Server) start(r *http.Request) (start wire.Session, owner string, bad *wire.Error) {
+// zoneParameter is the query parameter with the client's time zone. The protocol has none.
+const zoneParameter = "timezone"
+
+// start returns the initial configuration of a conversation and the client, without the
+// model, which more of the request may name.
+func (s *Server) start(r *http.Request) (start wire.Session, from Caller, bad *wire.Error) {
 	q := r.URL.Query()
 	start = wire.NewSession(wire.TypeRealtime)
 	switch intent := q.Get("intent"); intent {
@@ -233,27 +237,41 @@ func (s *Server) start(r *http.Request) (start wire.Session, owner string, bad *
 		start = wire.NewSession(wire.TypeTranscription)
 		start.Input.Transcription = &wire.Transcription{}
 	default:
-		return start, "", wire.Invalid("invalid_intent", "intent", "Invalid intent '%s'.", intent)
+		return start, from, wire.Invalid("invalid_intent", "intent", "Invalid intent '%s'.", intent)
+	}
+	if q.Has(zoneParameter) {
+		if from.Location, bad = location(q.Get(zoneParameter)); bad != nil {
+			return start, from, bad
+		}
 	}
 	k := key(r)
 	made, owner, ok, bad := s.secret(r.Context(), k)
 	if bad != nil {
-		return start, "", bad
+		return start, from, bad
 	}
-	if ok {
+	if from.Owner = owner; ok {
 		start = made
-	} else if owner, ok = s.authorized(r, k); !ok {
-		return start, "", wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided.")
+	} else if from.Owner, ok = s.authorized(r, k); !ok {
+		return start, from, wire.Invalid(wire.CodeInvalidKey, "", "Incorrect API key provided.")
 	}
 	if q.Has("call_id") {
-		return start, "", wire.Invalid(wire.CodeUnsupported, "call_id", "Side connections to a call are not supported by this server.")
+		return start, from, wire.Invalid(wire.CodeUnsupported, "call_id", "Side connections to a call are not supported by this server.")
 	}
 	if m := q.Get("model"); m != "" {
 		start.Model = m
 	} else if m := q.Get("deployment"); m != "" {
 		start.Model = m
 	}
-	return start, owner, nil
+	return start, from, nil
+}
+
+// location returns the time zone with a name.
+func location(name string) (*time.Location, *wire.Error) {
+	loc, err := timezone.Load(name)
+	if err != nil {
+		return nil, wire.Invalid(wire.CodeInvalidValue, zoneParameter, "Invalid value: %.64q: %v.", name, err)
+	}
+	return loc, nil
 }
 
 // authorized returns the owner of a key and whether the key is valid.
