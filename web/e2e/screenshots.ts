@@ -64,6 +64,16 @@ const shots: Shot[] = [
     },
   },
   {
+    name: "talk-tools",
+    trace: "desk.jsonl",
+    run: async (page, fake) => {
+      fake.options.speed = 40;
+      fake.holdAt = (s) => s.at > 9000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".call[data-state=failed]").waitFor();
+    },
+  },
+  {
     name: "talk-tasks",
     trace: "tasks.jsonl",
     run: async (page, fake) => {

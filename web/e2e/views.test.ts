@@ -86,6 +86,20 @@ const views: View[] = [
     },
   },
   {
+    name: "calls of tools",
+    trace: "desk.jsonl",
+    show: async (page, fake) => {
+      fake.options.speed = 60;
+      let until = 8000;
+      fake.holdAt = (s) => s.at > until;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".call[data-state=done]", { hasText: "Boston" }).getByText("400 ms").waitFor();
+      await page.locator(".call[data-state=running]", { hasText: "Austin" }).waitFor();
+      until = 9000;
+      await page.locator(".call[data-state=failed]").waitFor();
+    },
+  },
+  {
     name: "several pieces of delegated work",
     trace: "tasks.jsonl",
     show: async (page, fake) => {

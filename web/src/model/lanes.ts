@@ -23,6 +23,8 @@ export interface Span {
   end?: number;
   label: string;
   detail?: string;
+  /** Of a tool's call, its arguments as JSON, without the values of secret slots. */
+  arguments?: string;
   outcome?: "ok" | "failed" | "cut" | "late";
   turn?: number;
   marks: Mark[];
@@ -137,7 +139,7 @@ export class Lanes {
   private tools(step: Step, index: number): void {
     const ev = step.in;
     for (const e of step.effects) {
-      const more = { turn: e.turn, detail: e.arguments };
+      const more = { turn: e.turn, detail: e.arguments, arguments: e.arguments };
       if (e.type === "run_tool") this.begin(`tool ${e.id}`, "tools", step.at, index, e.name ?? "", more);
       if (e.type === "start_task") this.begin(`tool ${e.id}`, "delegated", step.at, index, e.name ?? "", more);
       if (e.type === "follow_task") this.begin(`tool ${e.id}`, "delegated", step.at, index, ev.name ?? "");

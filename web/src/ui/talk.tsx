@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
 import type { ConversationStore } from "../conversation.ts";
 import { nothing } from "../model/talk.ts";
+import { toolCalls, type ToolCall } from "../model/toolcalls.ts";
 import type { Command } from "../model/wire.ts";
 import type { Transport } from "../session.ts";
 import { problemOf } from "../source/source.ts";
@@ -63,7 +64,7 @@ export function Talk({ app }: { app: App }) {
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
       <Notices key={session.id.value} notices={shown.notices} working={shown.state === "waitingForCopilot" && waited(shown.tasks).length === 0} faulted={shown.state === "faulted"} lang={lang} />
       {store && shown.lines.length > 0 ? (
-        <Transcript lines={shown.lines} agent={app.titleOf(store.source.name)} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} waits={store && waitsOf(store)} />
+        <Transcript lines={shown.lines} agent={app.titleOf(store.source.name)} lang={lang} aloud={text} results={resultsOf(shown.tasks)} waiting={session.waiting(shown)} waits={waitsOf(store)} calls={callsOf(store)} clock={() => store.clock()} />
       ) : (
         <Empty app={app} active={active} voice={voice} />
       )}
@@ -108,6 +109,12 @@ export function Talk({ app }: { app: App }) {
 function waitsOf(store: ConversationStore): ReadonlyMap<number, number> {
   store.version.value;
   return new Map(store.recording.latencies.flatMap((l) => (l.to === undefined || l.typed ? [] : [[l.turn, l.to - l.from] as const])));
+}
+
+/** callsOf are the calls of tools so far, as the steps tell them. */
+function callsOf(store: ConversationStore): readonly ToolCall[] {
+  store.version.value;
+  return toolCalls(store.recording.spans);
 }
 
 /** What a person may do about a state, beside speaking: the command, its words. */

@@ -2,9 +2,11 @@
 
 import { memo } from "preact/compat";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { place, type ToolCall } from "../model/toolcalls.ts";
 import { tail } from "../model/text.ts";
 import type { Line } from "../model/talk.ts";
 import { useWords } from "../words/words.ts";
+import { CallCard } from "./callcard.tsx";
 
 interface Props {
   lines: readonly Line[];
@@ -18,19 +20,23 @@ interface Props {
   waiting?: readonly string[];
   /** By turn, how long the person has waited for the first sound of it, in milliseconds. */
   waits?: ReadonlyMap<number, number>;
+  /** Calls of tools, which stand between the lines. */
+  calls?: readonly ToolCall[];
+  /** The time on the conversation's clock, for the calls that run. */
+  clock?: () => number;
   /** The line that is in sight first; without it the last ones are followed. */
   from?: number;
 }
 
 /** Transcript follows the latest words unless its reader has scrolled away. */
-export function Transcript({ lines, agent, lang, aloud = false, results, waiting, waits, from }: Props) {
+export function Transcript({ lines, agent, lang, aloud = false, results, waiting, waits, calls = [], clock, from }: Props) {
   const t = useWords();
   const box = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(from === undefined);
   useEffect(() => {
     const el = box.current;
     if (el && follows) el.scrollTop = el.scrollHeight;
-  }, [lines, waiting?.length, follows]);
+  }, [lines, calls.length, waiting?.length, follows]);
   // What appears around it (a message, a button) takes no words out of sight.
   useEffect(() => {
     const el = box.current;
@@ -53,9 +59,11 @@ export function Transcript({ lines, agent, lang, aloud = false, results, waiting
     <div class="transcript-frame">
       <div class="transcript" ref={box} onScroll={onScroll} tabIndex={0} role="group" aria-label={t("talk.transcript")}>
         <ol class="lines">
-          {lines.map((l) => (
-            <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} result={l.role === "agent" ? results?.get(l.turn) : undefined} wait={l.role === "agent" ? waits?.get(l.turn) : undefined} />
-          ))}
+          {place(lines, calls).map((p) => {
+            if ("call" in p) return <CallCard key={`call-${p.call.key}`} call={p.call} clock={clock} />;
+            const l = p.line;
+            return <Said key={l.key} line={l} who={l.role === "user" ? t("talk.you") : agent} lang={lang} result={l.role === "agent" ? results?.get(l.turn) : undefined} wait={l.role === "agent" ? waits?.get(l.turn) : undefined} />;
+          })}
           {waiting?.map((text, i) => (
             <li key={`waiting-${i}`} class="line line-user">
               <div class="line-head">

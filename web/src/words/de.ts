@@ -70,6 +70,13 @@ export const de: Record<keyof typeof en, string> = {
   "sound.speaker": "Lautsprecher",
   "sound.volume": "Lautstärke",
 
+  "call.tool": "Werkzeug",
+  "call.running": "läuft",
+  "call.done": "fertig",
+  "call.failed": "fehlgeschlagen",
+  "call.cancelled": "abgebrochen",
+  "call.argument": "Argument",
+
   "task.title": "Übertragene Arbeit",
   "task.running": "In Arbeit…",
   "task.background": "Läuft neben dem Gespräch weiter. Das Ergebnis wird Ihnen gesagt.",

@@ -70,6 +70,13 @@ export const en = {
   "sound.speaker": "Speaker",
   "sound.volume": "Volume",
 
+  "call.tool": "Tool",
+  "call.running": "running",
+  "call.done": "done",
+  "call.failed": "failed",
+  "call.cancelled": "called off",
+  "call.argument": "argument",
+
   "task.title": "Delegated work",
   "task.running": "At work…",
   "task.background": "At work behind the conversation. You will be told the result.",
