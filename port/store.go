@@ -17,7 +17,7 @@ type Store interface {
 	Save(ctx context.Context, h Hold, snapshot []byte) error
 	// Load returns the snapshot of a conversation. ok is false if there is none.
 	Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error)
-	// Delete removes all data of a conversation: snapshot, journal, claim, tokens and
+	// Delete removes all data of a conversation: snapshot, journal, recording, claim, tokens and
 	// the files of an agent that no other conversation has. It returns nil if the conversation does not exist.
 	Delete(ctx context.Context, id string) error
 }
@@ -34,6 +34,14 @@ type Journal interface {
 	// numbers, and stops at the first error. The bytes are valid only during the
 	// call.
 	Read(ctx context.Context, id string, each func(number int, records []byte) error) error
+}
+
+// Recordings stores the sound of each conversation in numbered pieces, beside the journal
+// and under the same rules.
+type Recordings interface {
+	// Recordings returns the recordings of the store. [Store.Delete] and [Archive] delete
+	// them with their conversations.
+	Recordings() Journal
 }
 
 // Versions stores the files of agents under their digests, for the conversations that

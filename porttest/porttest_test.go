@@ -73,6 +73,7 @@ func TestFakeStore(t *testing.T) {
 	}
 	TestStore(t, open)
 	TestJournal(t, open)
+	TestJournal(t, Recordings(open))
 	TestRegistry(t, open)
 	TestArchive(t, open)
 	TestTickets(t, open)

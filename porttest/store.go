@@ -14,12 +14,13 @@ import (
 )
 
 var (
-	_ port.Store    = (*Store)(nil)
-	_ port.Journal  = (*Store)(nil)
-	_ port.Registry = (*Store)(nil)
-	_ port.Archive  = (*Store)(nil)
-	_ port.Tickets  = (*Store)(nil)
-	_ port.Versions = (*Store)(nil)
+	_ port.Store      = (*Store)(nil)
+	_ port.Journal    = (*Store)(nil)
+	_ port.Recordings = (*Store)(nil)
+	_ port.Registry   = (*Store)(nil)
+	_ port.Archive    = (*Store)(nil)
+	_ port.Tickets    = (*Store)(nil)
+	_ port.Versions   = (*Store)(nil)
 )
 
 // Store keeps conversations in memory. The zero value is ready; it is safe for
@@ -32,6 +33,7 @@ type Store struct {
 	mu        sync.Mutex // guards the fields below
 	snapshots map[string]kept
 	journals  map[string]*pieces
+	sound     map[string]*pieces
 	claims    map[string]*claim
 	nodes     map[string]beat
 	tickets   map[string]ticket // by kind and digest
@@ -63,6 +65,7 @@ func (s *Store) begin(ctx context.Context) (now time.Time, err error) {
 	s.mu.Lock()
 	if s.snapshots == nil {
 		s.snapshots, s.journals = make(map[string]kept), make(map[string]*pieces)
+		s.sound = make(map[string]*pieces)
 		s.versions, s.agents = make(map[string]string), make(map[string][]byte)
 		s.claims, s.nodes, s.tickets = make(map[string]*claim), make(map[string]beat), make(map[string]ticket)
 	}
@@ -118,6 +121,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 func (s *Store) remove(id string) {
 	delete(s.snapshots, id)
 	delete(s.journals, id)
+	delete(s.sound, id)
 	delete(s.claims, id)
 	delete(s.versions, id)
 	s.tidy()
@@ -171,6 +175,30 @@ func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err
 
 // Append adds a piece.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	return s.append(ctx, func() map[string]*pieces { return s.journals }, h, number, records)
+}
+
+// Read calls each with copies of the pieces that exist when it begins.
+func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	return s.read(ctx, func() map[string]*pieces { return s.journals }, id, each)
+}
+
+// Recordings returns the recordings.
+func (s *Store) Recordings() port.Journal { return recordings{s} }
+
+type recordings struct{ s *Store }
+
+// Append adds a piece.
+func (r recordings) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	return r.s.append(ctx, func() map[string]*pieces { return r.s.sound }, h, number, records)
+}
+
+// Read calls each with copies of the pieces that exist when it begins.
+func (r recordings) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	return r.s.read(ctx, func() map[string]*pieces { return r.s.sound }, id, each)
+}
+
+func (s *Store) append(ctx context.Context, in func() map[string]*pieces, h port.Hold, number int, records []byte) error {
 	if number < 1 {
 		return fmt.Errorf("piece number is %d, must be at least 1", number)
 	}
@@ -182,10 +210,10 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 	if err := s.fenced(h); err != nil {
 		return err
 	}
-	j := s.journals[h.ID]
+	j := in()[h.ID]
 	if j == nil {
 		j = &pieces{now, make(map[int][]byte)}
-		s.journals[h.ID] = j
+		in()[h.ID] = j
 	}
 	if _, ok := j.list[number]; !ok {
 		j.list[number] = append([]byte{}, records...)
@@ -193,13 +221,12 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 	return nil
 }
 
-// Read calls each with copies of the pieces that exist when it begins.
-func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+func (s *Store) read(ctx context.Context, in func() map[string]*pieces, id string, each func(number int, records []byte) error) error {
 	if _, err := s.begin(ctx); err != nil {
 		return err
 	}
 	var list map[int][]byte
-	if j := s.journals[id]; j != nil {
+	if j := in()[id]; j != nil {
 		list = maps.Clone(j.list)
 	}
 	s.mu.Unlock()

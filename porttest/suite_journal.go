@@ -40,6 +40,19 @@ func (s Stores) wantPieces(t *testing.T, id, want string) {
 	}
 }
 
+// Recordings are stores whose journal is that of the recordings, for [TestJournal].
+func Recordings(open func(*testing.T) Stores) func(*testing.T) Stores {
+	return func(t *testing.T) Stores {
+		s := open(t)
+		of, ok := s.Journal.(port.Recordings)
+		if !ok {
+			t.Fatal("the store has no recordings")
+		}
+		s.Journal = of.Recordings()
+		return s
+	}
+}
+
 // TestJournal is the conformance suite of port.Journal. open must return an empty
 // store for each rule.
 func TestJournal(t *testing.T, open func(*testing.T) Stores) {

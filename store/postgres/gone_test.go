@@ -34,7 +34,10 @@ func TestNothingIsLeft(t *testing.T) {
 			s.Grant(t.Context(), h, grant([]byte("access of "+name), []byte("resume of "+name)))); err != nil {
 			t.Fatal(err)
 		}
-		words := []string{"Winnetou of " + name, "Nscho-tschi of " + name, "access of " + name, "resume of " + name, "Shatterhand of " + name}
+		if err := s.Recordings().Append(t.Context(), h, 1, []byte("Ribanna of "+name)); err != nil {
+			t.Fatal(err)
+		}
+		words := []string{"Winnetou of " + name, "Ribanna of " + name, "Nscho-tschi of " + name, "access of " + name, "resume of " + name, "Shatterhand of " + name}
 		execute(t, admin, "CHECKPOINT")
 		there := server.Words(t, url, words)
 		for _, w := range words {
@@ -45,7 +48,7 @@ func TestNothingIsLeft(t *testing.T) {
 		if err := remove(h.ID); err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range []string{"snapshots", "journal", "claims"} {
+		for _, table := range []string{"snapshots", "journal", "recordings", "claims"} {
 			var n int
 			if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM hocket."+table).Scan(&n); err != nil || n > 0 {
 				t.Errorf("%s: %d rows are left in %s, error %v", name, n, table, err)

@@ -14,13 +14,50 @@ import (
 // a single piece, for those who want to know whether there is any.
 const piecesAtOnce = 32
 
-const appending = `, added AS (INSERT INTO hocket.journal (id, number, added, records)
+// table is one of numbered pieces.
+type table string
+
+const (
+	journalTable    table = "hocket.journal"
+	recordingsTable table = "hocket.recordings"
+)
+
+// appending is the part of the statement that adds a piece.
+func (t table) appending() string {
+	return `, added AS (INSERT INTO ` + string(t) + ` (id, number, added, records)
 	SELECT id, $3, clock_timestamp(), $4 FROM held ON CONFLICT DO NOTHING)
 	SELECT count(*) FROM held`
+}
 
 // Append adds a piece to the journal of a conversation, in one statement, as durable as
 // what Save saves. A piece is at most MaxSnapshot bytes long.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	return s.append(ctx, journalTable, h, number, records)
+}
+
+// Read calls each with the pieces of a conversation in the order of their numbers. No
+// connection is held meanwhile: each may take its time, and use the store.
+func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	return s.read(ctx, journalTable, id, each)
+}
+
+// Recordings is one of [port.Recordings].
+func (s *Store) Recordings() port.Journal { return recordings{s} }
+
+// recordings are the sound of conversations.
+type recordings struct{ s *Store }
+
+// Append is as [Store.Append].
+func (r recordings) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	return r.s.append(ctx, recordingsTable, h, number, records)
+}
+
+// Read is as [Store.Read].
+func (r recordings) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	return r.s.read(ctx, recordingsTable, id, each)
+}
+
+func (s *Store) append(ctx context.Context, to table, h port.Hold, number int, records []byte) error {
 	err := store.CheckPiece(h.ID, number, len(records), s.opts.MaxSnapshot)
 	if err == nil {
 		if records == nil {
@@ -29,7 +66,7 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 		limited, end := s.limited(ctx)
 		defer end()
 		var n int
-		err = s.pool.QueryRow(limited, fenced(h, appending), []byte(h.ID), h.Token, number, records).Scan(&n)
+		err = s.pool.QueryRow(limited, fenced(h, to.appending()), []byte(h.ID), h.Token, number, records).Scan(&n)
 		if err == nil && n == 0 {
 			err = port.ErrFenced
 		}
@@ -45,14 +82,12 @@ type piece struct {
 	Records []byte
 }
 
-// Read calls each with the pieces of a conversation in the order of their numbers. No
-// connection is held meanwhile: each may take its time, and use the store.
-func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+func (s *Store) read(ctx context.Context, from table, id string, each func(number int, records []byte) error) error {
 	if err := store.CheckID(id); err != nil {
 		return s.fail(ctx, "read "+store.Quote(id), err)
 	}
 	for number, limit := 0, 1; ; limit = piecesAtOnce {
-		pieces, err := s.pieces(ctx, id, number, limit)
+		pieces, err := s.pieces(ctx, from, id, number, limit)
 		if err != nil {
 			return s.fail(ctx, fmt.Sprintf("read the pieces of %s behind %d", store.Quote(id), number), err)
 		}
@@ -72,11 +107,11 @@ func (s *Store) Read(ctx context.Context, id string, each func(number int, recor
 }
 
 // pieces are the next ones behind a number, at most limit.
-func (s *Store) pieces(ctx context.Context, id string, behind, limit int) ([]piece, error) {
+func (s *Store) pieces(ctx context.Context, from table, id string, behind, limit int) ([]piece, error) {
 	limited, end := s.limited(ctx)
 	defer end()
 	rows, err := s.pool.Query(limited, `SELECT number, length(records), CASE WHEN length(records) <= $3 THEN records END
-		FROM hocket.journal WHERE id = $1 AND number > $2 ORDER BY number LIMIT $4`, []byte(id), behind, s.opts.MaxSnapshot, limit)
+		FROM `+string(from)+` WHERE id = $1 AND number > $2 ORDER BY number LIMIT $4`, []byte(id), behind, s.opts.MaxSnapshot, limit)
 	if err != nil {
 		return nil, err
 	}

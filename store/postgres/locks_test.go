@@ -110,9 +110,9 @@ func TestClaimWaitsForWrite(t *testing.T) {
 	url := server.Database(t)
 	s, writer := begun(t, Options{URL: url}), other(t, url)
 	h := claimed(t, s, "a", "n1")
-	for _, text := range []string{saving, appending} {
+	for _, text := range []string{saving, journalTable.appending(), recordingsTable.appending()} {
 		execute(t, writer, "BEGIN")
-		if text == appending {
+		if text != saving {
 			execute(t, writer, held+text, []byte(h.ID), h.Token, 1, []byte("written"))
 		} else {
 			execute(t, writer, held+text, []byte(h.ID), h.Token, []byte("written"), 1)

@@ -18,7 +18,7 @@ var migrations embed.FS
 
 const (
 	// schemaVersion is that of the last migration.
-	schemaVersion = 5
+	schemaVersion = 6
 	// migrationLock is the advisory lock of who migrates: "hocket".
 	migrationLock = 0x686f636b6574
 	versions      = "hocket.goose_db_version"

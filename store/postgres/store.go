@@ -17,12 +17,13 @@ import (
 )
 
 var (
-	_ port.Store    = (*Store)(nil)
-	_ port.Journal  = (*Store)(nil)
-	_ port.Registry = (*Store)(nil)
-	_ port.Archive  = (*Store)(nil)
-	_ port.Tickets  = (*Store)(nil)
-	_ port.Versions = (*Store)(nil)
+	_ port.Store      = (*Store)(nil)
+	_ port.Journal    = (*Store)(nil)
+	_ port.Recordings = (*Store)(nil)
+	_ port.Registry   = (*Store)(nil)
+	_ port.Archive    = (*Store)(nil)
+	_ port.Tickets    = (*Store)(nil)
+	_ port.Versions   = (*Store)(nil)
 )
 
 // Store keeps conversations in a database. It is safe for concurrent use.
@@ -167,6 +168,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		b.Queue("DELETE FROM hocket.claims WHERE id = $1", []byte(id))
 		b.Queue("DELETE FROM hocket.snapshots WHERE id = $1", []byte(id))
 		b.Queue("DELETE FROM hocket.journal WHERE id = $1", []byte(id))
+		b.Queue("DELETE FROM hocket.recordings WHERE id = $1", []byte(id))
 		b.Queue("DELETE FROM hocket.versions WHERE id = $1", []byte(id))
 		if err = s.pool.SendBatch(limited, &b).Close(); err == nil {
 			err = s.tidy(limited)

@@ -74,13 +74,14 @@ func TestConformance(t *testing.T) {
 	url := server.Database(t)
 	open := func(t *testing.T) porttest.Stores { // the same database, emptied: to make one takes longer than most rules
 		s := begun(t, Options{URL: url})
-		if _, err := s.pool.Exec(t.Context(), "TRUNCATE hocket.nodes, hocket.claims, hocket.snapshots, hocket.journal, hocket.tickets, hocket.versions, hocket.agents"); err != nil {
+		if _, err := s.pool.Exec(t.Context(), "TRUNCATE hocket.nodes, hocket.claims, hocket.snapshots, hocket.journal, hocket.recordings, hocket.tickets, hocket.versions, hocket.agents"); err != nil {
 			t.Fatal(err)
 		}
 		return views(s)
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
+	t.Run("recordings", func(t *testing.T) { porttest.TestJournal(t, porttest.Recordings(open)) })
 	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })

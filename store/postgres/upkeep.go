@@ -102,6 +102,7 @@ const removing = `
 			(SELECT added FROM hocket.journal WHERE id = $1 AND number = 1)) < clock_timestamp() - $2::interval),
 	snapshot AS (DELETE FROM hocket.snapshots s USING old WHERE s.id = $1 AND s.saved < old.at),
 	pieces AS (DELETE FROM hocket.journal USING old WHERE id = $1),
+	sound AS (DELETE FROM hocket.recordings USING old WHERE id = $1),
 	version AS (DELETE FROM hocket.versions USING old WHERE id = $1),
 	claim AS (DELETE FROM hocket.claims WHERE id = $1 AND (token = 0 OR EXISTS (SELECT FROM old)))
 	SELECT EXISTS (SELECT FROM old)`

@@ -16,6 +16,8 @@ type Options struct {
 	Store port.Store
 	// Journal, if set, is wrapped too.
 	Journal port.Journal
+	// Recordings, if set, are wrapped too.
+	Recordings port.Recordings
 	// Tickets, if set, are wrapped too.
 	Tickets port.Tickets
 	// Versions, if set, are wrapped too.

@@ -12,17 +12,19 @@ import (
 // Store seals what it writes. It is safe for concurrent use.
 type Store struct {
 	store    port.Store
-	journal  port.Journal  // nil: there is none
+	journal  *pieces       // nil: there is none
+	sound    *pieces       // nil: there is none
 	tickets  port.Tickets  // nil: there are none
 	versions port.Versions // nil: there are none
 	box      *seal.Box
 }
 
 var (
-	_ port.Store    = (*Store)(nil)
-	_ port.Journal  = (*Store)(nil)
-	_ port.Tickets  = (*Store)(nil)
-	_ port.Versions = (*Store)(nil)
+	_ port.Store      = (*Store)(nil)
+	_ port.Journal    = (*Store)(nil)
+	_ port.Recordings = (*Store)(nil)
+	_ port.Tickets    = (*Store)(nil)
+	_ port.Versions   = (*Store)(nil)
 )
 
 // New wraps a store.
@@ -34,7 +36,14 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sealed store: %w", err)
 	}
-	return &Store{store: o.Store, journal: o.Journal, tickets: o.Tickets, versions: o.Versions, box: box}, nil
+	s := &Store{store: o.Store, tickets: o.Tickets, versions: o.Versions, box: box}
+	if o.Journal != nil {
+		s.journal = &pieces{o.Journal, box, "journal"}
+	}
+	if o.Recordings != nil {
+		s.sound = &pieces{o.Recordings.Recordings(), box, "recording"}
+	}
+	return s, nil
 }
 
 // Save seals a snapshot with the first key and saves it.

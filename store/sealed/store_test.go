@@ -17,7 +17,7 @@ func key32(b byte) []byte { return bytes.Repeat([]byte{b}, KeySize) }
 
 func sealing(t testing.TB, under *porttest.Store, keys ...[]byte) *Store {
 	t.Helper()
-	s, err := New(Options{Store: under, Journal: under, Tickets: under, Versions: under, Keys: keys})
+	s, err := New(Options{Store: under, Journal: under, Recordings: under, Tickets: under, Versions: under, Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +32,7 @@ func TestPort(t *testing.T) {
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
+	t.Run("recordings", func(t *testing.T) { porttest.TestJournal(t, porttest.Recordings(open)) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
 	t.Run("versions", func(t *testing.T) { porttest.TestVersions(t, open) })
 }
@@ -236,5 +237,26 @@ func BenchmarkSave(b *testing.B) {
 		if err := s.Save(b.Context(), port.Hold{ID: "a"}, snapshot); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestRecordingIsNoJournal: a sealed piece of one is not opened as a piece of the other.
+func TestRecordingIsNoJournal(t *testing.T) {
+	under := &porttest.Store{}
+	s := sealing(t, under, key32(1))
+	h := port.Hold{ID: "a"}
+	if err := s.Recordings().Append(t.Context(), h, 1, []byte("my secret voice")); err != nil {
+		t.Fatal(err)
+	}
+	if err := under.Recordings().Read(t.Context(), "a", func(number int, records []byte) error {
+		if bytes.Contains(records, []byte("voice")) {
+			t.Error("the piece is not sealed")
+		}
+		return under.Append(t.Context(), h, number, records)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Read(t.Context(), "a", func(int, []byte) error { return nil }); err == nil {
+		t.Error("a piece of the recording was read as a piece of the journal")
 	}
 }

@@ -28,6 +28,7 @@ func filled(t *testing.T, s *Store, id string) port.Hold {
 	}
 	words := []byte(strings.Repeat("Winnetou ", 3000))
 	if err := errors.Join(s.Save(t.Context(), h, words), s.Append(t.Context(), h, 1, words), s.Append(t.Context(), h, 2, words[:9]),
+		s.Recordings().Append(t.Context(), h, 1, words),
 		s.Grant(t.Context(), h, grant([]byte("Winnetou's access"+id), []byte("Winnetou's way back"+id)))); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if n, err := s.Expire(t.Context(), 30*time.Second); n != 1 || err != nil {
 		t.Errorf("%d are deleted, error %v; expected 1", n, err)
 	}
-	for _, table := range []string{"snapshots", "journal", "claims", "nodes"} {
+	for _, table := range []string{"snapshots", "journal", "recordings", "claims", "nodes"} {
 		var n int
 		if err := s.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n); err != nil || n > 0 {
 			t.Errorf("%d rows are left in %s, error %v", n, table, err)

@@ -12,9 +12,51 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
+// pieces are the statements of a table of numbered pieces: the journal, or the recordings.
+type pieces struct{ add, next *sql.Stmt }
+
+// adding is the statement that adds a piece to a table.
+func adding(table string) string {
+	return `INSERT INTO ` + table + ` (id, added, checksum, records, number)
+		SELECT ?1, ?2, ?3, ?4, ?6 WHERE ` + holds + `
+		ON CONFLICT (id, number) DO UPDATE SET number = excluded.number`
+}
+
+// reading is the statement that reads the piece behind a number.
+func reading(table string) string {
+	return `SELECT number, length(records), checksum, CASE WHEN length(records) <= ?1 THEN records END
+		FROM ` + table + ` WHERE id = ?2 AND number > ?3 ORDER BY number LIMIT 1`
+}
+
 // Append adds a piece to the journal of a conversation, as durable as what Save saves.
 // A piece is at most MaxSnapshot bytes long.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	return s.append(ctx, s.trace, h, number, records)
+}
+
+// Read calls each with the pieces of a conversation in the order of their numbers. No
+// lock is held meanwhile: each may take its time, and use the store.
+func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	return s.read(ctx, s.trace, id, each)
+}
+
+// Recordings is one of [port.Recordings].
+func (s *Store) Recordings() port.Journal { return recordings{s} }
+
+// recordings are the sound of conversations.
+type recordings struct{ s *Store }
+
+// Append is as [Store.Append].
+func (r recordings) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
+	return r.s.append(ctx, r.s.records, h, number, records)
+}
+
+// Read is as [Store.Read].
+func (r recordings) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+	return r.s.read(ctx, r.s.records, id, each)
+}
+
+func (s *Store) append(ctx context.Context, in pieces, h port.Hold, number int, records []byte) error {
 	err := store.CheckPiece(h.ID, number, len(records), s.opts.MaxSnapshot)
 	if err == nil {
 		if records == nil {
@@ -22,20 +64,18 @@ func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []b
 		}
 		added := s.opts.Now().UnixMilli()
 		err = s.do(ctx, func() error {
-			return held(s.add.ExecContext(ctx, []byte(h.ID), added, pieceChecksum(h.ID, number, records), records, token(h), number))
+			return held(in.add.ExecContext(ctx, []byte(h.ID), added, pieceChecksum(h.ID, number, records), records, token(h), number))
 		})
 	}
 	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, store.Quote(h.ID)), err)
 }
 
-// Read calls each with the pieces of a conversation in the order of their numbers. No
-// lock is held meanwhile: each may take its time, and use the store.
-func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
+func (s *Store) read(ctx context.Context, from pieces, id string, each func(number int, records []byte) error) error {
 	if err := store.CheckID(id); err != nil {
 		return s.fail(ctx, "read "+store.Quote(id), err)
 	}
 	for number := 0; ; {
-		next, records, err := s.next(ctx, id, number)
+		next, records, err := s.next(ctx, from, id, number)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -50,11 +90,11 @@ func (s *Store) Read(ctx context.Context, id string, each func(number int, recor
 }
 
 // next is the piece behind a number.
-func (s *Store) next(ctx context.Context, id string, behind int) (number int, records []byte, err error) {
+func (s *Store) next(ctx context.Context, from pieces, id string, behind int) (number int, records []byte, err error) {
 	var size int
 	var sum int64
 	err = s.do(ctx, func() error {
-		return s.piece.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id), behind).Scan(&number, &size, &sum, &records)
+		return from.next.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id), behind).Scan(&number, &size, &sum, &records)
 	})
 	switch {
 	case err != nil:

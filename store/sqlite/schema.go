@@ -16,7 +16,7 @@ var migrations embed.FS
 
 const (
 	// schemaVersion is that of the last migration.
-	schemaVersion = 6
+	schemaVersion = 7
 	// applicationID is in the header of the file, to tell it from the databases of
 	// other programs: "hock".
 	applicationID = 0x686f636b

@@ -18,12 +18,13 @@ import (
 const readers = 4
 
 var (
-	_ port.Store    = (*Store)(nil)
-	_ port.Journal  = (*Store)(nil)
-	_ port.Registry = (*Store)(nil)
-	_ port.Archive  = (*Store)(nil)
-	_ port.Tickets  = (*Store)(nil)
-	_ port.Versions = (*Store)(nil)
+	_ port.Store      = (*Store)(nil)
+	_ port.Journal    = (*Store)(nil)
+	_ port.Recordings = (*Store)(nil)
+	_ port.Registry   = (*Store)(nil)
+	_ port.Archive    = (*Store)(nil)
+	_ port.Tickets    = (*Store)(nil)
+	_ port.Versions   = (*Store)(nil)
 )
 
 // Store keeps conversations in a file. It is safe for concurrent use.
@@ -38,7 +39,8 @@ type Store struct {
 
 	// The statements of every step of a conversation; the others are prepared when
 	// they are used.
-	save, load, add, piece *sql.Stmt
+	save, load     *sql.Stmt
+	trace, records pieces
 
 	mu     sync.Mutex // guards closed, and that no call begins behind it
 	closed bool
@@ -127,11 +129,10 @@ func (s *Store) begin(ctx context.Context) error {
 			ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, checksum = excluded.checksum, snapshot = excluded.snapshot`},
 		{&s.load, s.reader, `SELECT length(snapshot), checksum, CASE WHEN length(snapshot) <= ? THEN snapshot END
 			FROM snapshots WHERE id = ?`},
-		{&s.add, s.writer, `INSERT INTO journal (id, added, checksum, records, number)
-			SELECT ?1, ?2, ?3, ?4, ?6 WHERE ` + holds + `
-			ON CONFLICT (id, number) DO UPDATE SET number = excluded.number`},
-		{&s.piece, s.reader, `SELECT number, length(records), checksum, CASE WHEN length(records) <= ?1 THEN records END
-			FROM journal WHERE id = ?2 AND number > ?3 ORDER BY number LIMIT 1`},
+		{&s.trace.add, s.writer, adding("journal")},
+		{&s.trace.next, s.reader, reading("journal")},
+		{&s.records.add, s.writer, adding("recordings")},
+		{&s.records.next, s.reader, reading("recordings")},
 	} {
 		if *p.stmt != nil {
 			continue // prepared in an earlier try
@@ -165,7 +166,7 @@ func (s *Store) Close() error {
 
 func (s *Store) close() error {
 	var errs []error
-	for _, stmt := range []*sql.Stmt{s.piece, s.load, s.add, s.save} {
+	for _, stmt := range []*sql.Stmt{s.records.next, s.records.add, s.trace.next, s.trace.add, s.load, s.save} {
 		if stmt != nil {
 			errs = append(errs, stmt.Close())
 		}
@@ -240,7 +241,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 // remove deletes a conversation from every table.
 func remove(ctx context.Context, tx *sql.Tx, id []byte) error {
 	for _, text := range []string{
-		"DELETE FROM snapshots WHERE id = ?", "DELETE FROM journal WHERE id = ?", "DELETE FROM claims WHERE id = ?", "DELETE FROM versions WHERE id = ?",
+		"DELETE FROM snapshots WHERE id = ?", "DELETE FROM journal WHERE id = ?", "DELETE FROM recordings WHERE id = ?", "DELETE FROM claims WHERE id = ?", "DELETE FROM versions WHERE id = ?",
 	} {
 		if _, err := tx.ExecContext(ctx, text, id); err != nil {
 			return err

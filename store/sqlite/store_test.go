@@ -108,6 +108,7 @@ func TestConformance(t *testing.T) {
 	}
 	t.Run("store", func(t *testing.T) { porttest.TestStore(t, open) })
 	t.Run("journal", func(t *testing.T) { porttest.TestJournal(t, open) })
+	t.Run("recordings", func(t *testing.T) { porttest.TestJournal(t, porttest.Recordings(open)) })
 	t.Run("registry", func(t *testing.T) { porttest.TestRegistry(t, open) })
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
