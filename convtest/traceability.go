@@ -169,7 +169,7 @@ func document(m *module, traces []Trace) (string, []error) {
 	for _, t := range traces {
 		if t.Group != group {
 			group, above = t.Group, ""
-			fmt.Fprintf(&body, "\n## %s\n\n| id | requires | shown by |\n|---|---|---|\n", group)
+			fmt.Fprintf(&body, "\n## %s\n\n", group)
 		}
 		var links []string
 		shows := false
@@ -193,7 +193,7 @@ func document(m *module, traces []Trace) (string, []error) {
 		} else {
 			above = evidence
 		}
-		fmt.Fprintf(&body, "| %s | %s | %s |\n", t.ID, t.What, evidence)
+		fmt.Fprintf(&body, "- **%s**: %s (%s)\n", t.ID, t.What, evidence)
 	}
 	return fmt.Sprintf("%s\n%d ids are shown, %d belong to later work.\n%s", preamble, shown, waiting, body.String()), errs
 }
