@@ -28,7 +28,6 @@ type calendarData struct {
 	AgoBefore []string          `json:"ago_before"`
 	AfterNext []string          `json:"after_next"`
 	AWeekOn   []string          `json:"a_week_on"`
-	Weekend   []string          `json:"weekend"`
 	Week      []string          `json:"week"`
 	Month     []string          `json:"month"`
 	Year      []string          `json:"year"`
@@ -38,16 +37,16 @@ type calendarData struct {
 
 // calendarWords reads dates from tokens. It is immutable.
 type calendarWords struct {
-	months, weekdays, units                  map[string]int
-	words                                    []string // for spelling
-	days                                     *Phrases
-	dayOffsets                               []int
-	holidays                                 *Phrases
-	holidayDates                             [][2]int
-	next, this, on, last, the, of, in        *Phrases
-	fromNow, after, ago, agoBefore           *Phrases
-	afterNext, aWeekOn, weekend, month, year *Phrases
-	week, endOf, startOf                     *Phrases
+	months, weekdays, units           map[string]int
+	words                             []string // for spelling
+	days                              *Phrases
+	dayOffsets                        []int
+	holidays                          *Phrases
+	holidayDates                      [][2]int
+	next, this, on, last, the, of, in *Phrases
+	fromNow, after, ago, agoBefore    *Phrases
+	afterNext, aWeekOn, month, year   *Phrases
+	week, endOf, startOf              *Phrases
 }
 
 func (d calendarData) compile() calendarWords {
@@ -59,7 +58,7 @@ func (d calendarData) compile() calendarWords {
 		fromNow: NewPhrases(d.FromNow), after: NewPhrases(d.After),
 		ago: NewPhrases(d.Ago), agoBefore: NewPhrases(d.AgoBefore),
 		afterNext: NewPhrases(d.AfterNext), aWeekOn: NewPhrases(d.AWeekOn),
-		weekend: NewPhrases(d.Weekend), month: NewPhrases(d.Month), year: NewPhrases(d.Year),
+		month: NewPhrases(d.Month), year: NewPhrases(d.Year),
 		week: NewPhrases(d.Week), endOf: NewPhrases(d.EndOf), startOf: NewPhrases(d.StartOf),
 	}
 	for _, m := range [...]map[string]int{d.Months, d.Weekdays, d.Days} {

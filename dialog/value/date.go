@@ -162,11 +162,7 @@ func (r dateReader) weekday(toks []Token, i int) (Date, int) {
 	}
 	wd, ok := c.weekdays[toks[k].Text]
 	if !ok {
-		_, n := c.weekend.At(toks, k)
-		if n == 0 || which == bareDay {
-			return Date{}, 0
-		}
-		wd, k = 6, k+n-1
+		return Date{}, 0
 	}
 	k++
 	if which == bareDay || which == thisDay { // "friday after next", "friday next week", "friday week"

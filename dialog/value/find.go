@@ -20,7 +20,7 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		return r.number(s, toks, i, whole)
 	case TypeDate:
 		c, n := r.dateAt(s.Past, toks, i)
-		if n == 0 || !whole && (r.nowAt(toks, i) == n || c.open == monthOpen && n <= 2 && r.counts(toks, i, n)) {
+		if n == 0 || r.nowAt(toks, i) == n && (!whole || !r.introduced(s, toks[:i])) || !whole && c.open == monthOpen && n <= 2 && r.counts(toks, i, n) {
 			return nil, 0
 		}
 		if s.Past {
@@ -29,7 +29,7 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		return c.String(), n
 	case TypeTime:
 		c, n := r.timeAt(whole, toks, i)
-		if n == 0 || !whole && r.nowAt(toks, i) == n {
+		if n == 0 || r.nowAt(toks, i) == n && (!whole || !r.introduced(s, toks[:i])) {
 			return nil, 0
 		}
 		low, high := -1, -1
@@ -210,8 +210,21 @@ func (r Reader) ends(toks []Token, i int) bool {
 	return light+after+polite+weak+not+part+number+or > 0
 }
 
-// nowAt returns the length of a word like "immediately" at token i. Within a sentence such
-// a word is rarely a date.
+// introduced reports whether words before a value only introduce it: "I'd like to leave" is
+// an introduction, "that's all for" is not.
+func (r Reader) introduced(s *Spec, before []Token) bool {
+	for i := 0; i < len(before); {
+		n := r.carrier(s, before, i)
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// nowAt returns the length of a word like "immediately" at token i. Such a word is a date or
+// time only as an answer of its own: "no, that's all for now" has none.
 func (r Reader) nowAt(toks []Token, i int) int {
 	_, n := r.Lang.Clock.now.At(toks, i)
 	return n

@@ -64,6 +64,7 @@ type languageData struct {
 	Negations        []string            `json:"negations"`  // words that negate a sentence
 	Others           []string            `json:"others"`     // requests for another result
 	Tells            []string            `json:"tells"`      // before what the user wants to know
+	Whether          []string            `json:"whether"`    // of an indirect question: "find out whether"
 	Repairs          []string            `json:"repairs"`    // between a value that is taken back and its replacement
 	Bounds           []string            `json:"bounds"`     // before a value that is only a limit
 	RangeFrom        []string            `json:"range_from"` // before the beginning of a range
@@ -131,6 +132,7 @@ type Language struct {
 	HandoffWithin, CancelVerbs                *Phrases
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
+	Whether                                   *Phrases // words of an indirect question
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes, Indefinite       *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
@@ -244,6 +246,7 @@ func Load(tag string) (*Language, error) {
 	}
 	l.Others = NewPhrases(d.Others)
 	l.tells = NewPhrases(d.Tells)
+	l.Whether = NewPhrases(d.Whether)
 	l.Repairs = NewPhrases(d.Repairs)
 	l.Bounds = NewPhrases(d.Bounds)
 	l.RangeFrom = NewPhrases(d.RangeFrom)

@@ -62,6 +62,15 @@ func (s *Spec) learnWords(l *Language, label, description string) {
 	delete(s.Keys, allowed)
 }
 
+// ends reports whether a word of a name says which end of a stretch of time a date or time is.
+func ends(w string) bool {
+	switch w {
+	case "return", "checkout", "checkin", "start", "begin", "end", "until", "since":
+		return true
+	}
+	return false
+}
+
 // findCues collects the words that point to the slot before a value: the given ones, those
 // that the words of its name imply, and the last words of its prompts.
 func (s *Spec) findCues(l *Language, n Naming) {
@@ -69,7 +78,7 @@ func (s *Spec) findCues(l *Language, n Naming) {
 	words := strings.FieldsFunc(strings.ToLower(n.Name), func(r rune) bool { return r == '_' || r == '-' })
 	for _, role := range l.Data.Roles {
 		for _, w := range words {
-			if slices.Contains(role.Names, w) && s.Type != TypeDate && s.Type != TypeTime || slices.Contains(role.Names, w) && (w == "return" || w == "checkout" || w == "checkin") {
+			if slices.Contains(role.Names, w) && s.Type != TypeDate && s.Type != TypeTime || slices.Contains(role.Names, w) && ends(w) {
 				for _, cue := range role.Cues {
 					s.Cues.Add(cue, 0)
 				}

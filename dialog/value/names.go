@@ -132,6 +132,9 @@ func (r Reader) SpokenPlace(i int) (any, int) {
 			return nil, 0 // a text with capitals would have one here
 		}
 	}
+	if _, article := r.Lang.Articles.At(r.Toks, i); article > 0 {
+		return nil, 0 // "in the morning"
+	}
 	n := 0
 	for i+n < len(r.Toks) && n < 4 {
 		tok := r.Toks[i+n]

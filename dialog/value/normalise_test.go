@@ -185,8 +185,8 @@ func TestSpokenEnglish(t *testing.T) {
 		{"date", "christmas eve", "2025-12-24"},
 		{"date", "new year's eve", "2025-12-31"},
 		{"date", "on the fourth of july", "2026-07-04"},
-		{"date", "this weekend", "2025-12-06"},
-		{"date", "next weekend", "2025-12-13"},
+		{"date", "this weekend", nil}, // two days
+		{"date", "next weekend", nil},
 		{"date", "the end of the month", "2025-12-31"},
 		{"date", "end of next month", "2026-01-31"},
 		{"date", "2025-12-12", "2025-12-12"},

@@ -38,7 +38,7 @@ func (r Reader) SentenceEndsIn(toks []Token, i int) bool {
 func (r Reader) Asks(part []Token) bool {
 	toks := r.Lang.Fillers.TrimLeft(part)
 	for len(toks) > 0 {
-		if _, n := r.Lang.YesNo.At(toks, 0); n > 0 && n < len(toks) {
+		if answer, n := r.Lang.YesNo.At(toks, 0); n > 0 && n < len(toks) && answer != light {
 			toks = toks[n:]
 			continue
 		}
@@ -55,6 +55,16 @@ func (r Reader) Asks(part []Token) bool {
 	_, soft := r.Lang.Soft.At(toks, 0) // "can you find me a place with seats outside"
 	_, tells := r.Lang.tells.At(toks, 0)
 	return soft == 0 || tells > 0
+}
+
+// AsksAt reports whether the sentence of token i asks a question about something.
+func (r Reader) AsksAt(i int) bool {
+	for _, part := range r.Sentences(r.Toks) {
+		if r.Toks[i].Start <= part[len(part)-1].Start {
+			return r.Asks(part)
+		}
+	}
+	return false
 }
 
 // Names returns the number of capitalized words that do not begin the message.

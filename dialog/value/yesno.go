@@ -9,6 +9,9 @@ const (
 	No                     // disagrees
 )
 
+// light is the ID of a word of [Language.YesNo] that is neither a yes nor a no.
+const light = 2
+
 // YesOrNo reads an utterance that is only a yes or a no.
 func (l *Language) YesOrNo(toks []Token) Answer {
 	if a := l.typed(toks); a != NoAnswer {
@@ -41,7 +44,7 @@ func (l *Language) LeadingAnswer(toks []Token) (a Answer, rest int) {
 		if n == 0 {
 			break
 		}
-		if id != 2 {
+		if id != light {
 			said := Yes
 			if id == 1 {
 				said = No

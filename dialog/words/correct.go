@@ -61,6 +61,7 @@ func (t *Reading) corrections() []command.Command {
 	m, mentioned := t.mentioned(f)
 	var cmds []command.Command
 	switch {
+	case mentioned && t.rd.AsksAt(m.start): // "what genre of music is it?" names no value
 	case mentioned:
 		cmds = t.correctMentioned(f, m, strong, weak, changing)
 	case strong || weak || negated:

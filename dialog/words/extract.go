@@ -69,7 +69,7 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			if s == awaited {
 				f.score += 3
 			}
-			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n)) && !a.belongs(r, s, slots, f) {
+			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n) && !pronoun(r, f)) && !a.belongs(r, s, slots, f) {
 				continue // a bare number belongs to no slot
 			}
 			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v, nil)
@@ -78,6 +78,12 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 		}
 	}
 	return slices.DeleteFunc(all, func(f found) bool { return denied(r, f) })
+}
+
+// pronoun reports whether a number within a sentence is the word "one", which stands for a
+// thing: "find me one with three bedrooms".
+func pronoun(r value.Reader, f found) bool {
+	return f.end == f.start+1 && value.Equal(f.value, value.Number(1)) && !value.AllDigits(r.Toks[f.start].Text)
 }
 
 // denied reports whether the message says that a value is not meant. Booleans are excluded,
@@ -111,28 +117,29 @@ func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, aw
 }
 
 // wished appends the yes or no that a wish gives for a slot: "somewhere with outdoor
-// seating", "a place without smoking". A question is not a wish.
+// seating", "a place without smoking". It must have all words of the slot's name. A question
+// is not a wish, nor is an indirect one.
 func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
 	for _, part := range r.Sentences(r.Toks) {
 		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {
 			continue
 		}
-		if r.Lang.NotWanted.Within(part) {
+		if r.Lang.NotWanted.Within(part) || r.Lang.Whether.Within(part) {
 			continue
 		}
-		at, known := -1, 0
+		at, known := -1, make(map[string]bool)
 		for i := 0; i < len(part); {
 			w, n := r.Lang.Meaning(part, i)
 			if s.Keys[w] {
-				known++
+				known[w] = true
 				if at < 0 {
 					at = i
 				}
 			}
 			i += n
 		}
-		if known == 0 || known*2 < len(s.Keys) {
-			continue
+		if len(known) < len(s.Keys) {
+			continue // "free time" is not free entry
 		}
 		v := true
 		for i := max(0, at-5); i < at; i++ {
@@ -249,12 +256,9 @@ func (a *Words) unit(r value.Reader, s *agent.Slot, i int) bool {
 // named returns the value of a slot of free text that follows the slot's name: "the name is
 // John Smith".
 func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
-	if r.Asks(r.Toks) {
-		return found{}, false // "what kind of music is it"
-	}
 	for i := range r.Toks {
 		_, n := s.Mentions.At(r.Toks, i)
-		if n == 0 {
+		if n == 0 || r.AsksAt(i) { // "what kind of music is it"
 			continue
 		}
 		k := i + n

@@ -13,7 +13,9 @@ import (
 // decided drops undecided values. Values that words point to stay, unless they are
 // alternatives.
 func (a *Words) decided(r value.Reader, slots []*agent.Slot, all []found) []found {
-	all = slices.DeleteFunc(all, func(f found) bool { return (f.cue || f.slot.Free()) && a.alternative(r, f) })
+	all = slices.DeleteFunc(all, func(f found) bool {
+		return (f.cue || f.slot.Free()) && a.alternative(r, f) || slices.ContainsFunc(all, func(o found) bool { return a.tooEarly(r, o, f) })
+	})
 	for _, s := range slots {
 		if a.undecided(r, slots, s, all) == nil {
 			continue
@@ -108,8 +110,26 @@ func (a *Words) ends(r value.Reader, slots []*agent.Slot, open []found) []found 
 	}
 	first.slot, second.slot = two[0], two[1]
 	first.cue, second.cue = true, true
+	first.score, second.score = first.score+endOfRange, second.score+endOfRange
 	return []found{first, second}
 }
+
+// tooEarly reports whether last is the end of a stretch of time that begins with first, and
+// before it: "from the 3rd of May to the 1st" does not say of which month.
+func (a *Words) tooEarly(r value.Reader, first, last found) bool {
+	if first.slot.Type != last.slot.Type || last.slot.Type != value.TypeDate {
+		return false
+	}
+	to := a.beforeArticle(r, last.start)
+	n := r.Lang.RangeTo.EndsAt(r.Toks, to)
+	from, _ := first.value.(string)
+	until, _ := last.value.(string)
+	return n > 0 && to-n == first.end && until != "" && until < from
+}
+
+// endOfRange is what the words of a range add to the score of its ends: more than a question
+// for one of them does.
+const endOfRange = 10
 
 // ranges returns the ends of ranges, each assigned to a slot.
 func (a *Words) ranges(r value.Reader, slots []*agent.Slot, all []found) []found {

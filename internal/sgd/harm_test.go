@@ -21,6 +21,7 @@ type harm struct {
 	turns                      int // harmful turns
 	flows, values              int
 	calls, transactions, given int // harmful calls, those that are transactions, and calls with a value that the user never gave
+	unheard                    int // of these, calls with a value that was not read back before a yes either
 }
 
 func (h *harm) add(o harm) {
@@ -30,13 +31,14 @@ func (h *harm) add(o harm) {
 	h.calls += o.calls
 	h.transactions += o.transactions
 	h.given += o.given
+	h.unheard += o.unheard
 }
 
 // kinds formats the harms of each kind per dialogue.
 func (h *harm) kinds(dialogues int) string {
 	per := func(n int) float64 { return float64(n) / float64(max(1, dialogues)) }
-	return fmt.Sprintf("harmful turns %.2f a dialogue: flows started %.2f, values set %.2f, actions run %.2f, of these transactions %.2f; %d actions ran with a value that the user never gave",
-		per(h.turns), per(h.flows), per(h.values), per(h.calls), per(h.transactions), h.given)
+	return fmt.Sprintf("harmful turns %.2f a dialogue: flows started %.2f, values set %.2f, actions run %.2f, of these transactions %.2f; %d actions ran with a value that the user never gave, %d of them without a yes to it",
+		per(h.turns), per(h.flows), per(h.values), per(h.calls), per(h.transactions), h.given, h.unheard)
 }
 
 // watch compares a dialogue with its annotation turn by turn.
@@ -49,6 +51,7 @@ type watch struct {
 	before    map[string]any      // slots before the turn
 	callsThen int                 // calls before the turn
 	harm      harm
+	invented  []string // each action that ran with a value that the user never gave
 }
 
 func newWatch(s *schema, gold []*call) *watch {
@@ -92,8 +95,12 @@ func (w *watch) end(r *run, text string, state *state) {
 				w.harm.transactions++
 			}
 		}
-		if w.invented(r, made) != "" {
+		if name := w.never(r, made); name != "" {
 			w.harm.given++
+			if !transaction { // those run after a yes to the values that were read back
+				w.harm.unheard++
+			}
+			w.invented = append(w.invented, fmt.Sprintf("%s: %s with %s = %q after %q", w.s.ServiceName, made.Name, name, dataText(made.Inputs[name]), text))
 		}
 	}
 	if had != w.harm {
@@ -125,10 +132,10 @@ func (w *watch) recorded(r *run, made *dialog.ActionCall, transaction bool) bool
 	return false
 }
 
-// invented returns the name of the first argument of a call that is in neither the user's
+// never returns the name of the first argument of a call that is in neither the user's
 // state nor the user's words so far and is not the schema's default, or "" if there is
 // none.
-func (w *watch) invented(r *run, made *dialog.ActionCall) string {
+func (w *watch) never(r *run, made *dialog.ActionCall) string {
 	for _, name := range slices.Sorted(maps.Keys(made.Inputs)) {
 		v := made.Inputs[name]
 		text := dataText(v)
@@ -142,12 +149,12 @@ func (w *watch) invented(r *run, made *dialog.ActionCall) string {
 
 // harmRatchet limits the harmful turns and the actions that ran with a value that the user
 // never gave, for the data beside the repository. RATCHET: today's counts; they may only
-// fall, the second to 0.
+// fall.
 var harmRatchet = map[string]struct{ turns, given int }{
-	"development, the engine's questions": {28, 0},
-	"development, the recorded questions": {22, 1},
-	"held out, the engine's questions":    {32, 1},
-	"held out, the recorded questions":    {24, 2},
+	"development, the engine's questions": {27, 0},
+	"development, the recorded questions": {22, 0},
+	"held out, the engine's questions":    {30, 0},
+	"held out, the recorded questions":    {21, 0},
 }
 
 // within fails the test if there is more harm than the ratchet allows.

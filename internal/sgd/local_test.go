@@ -24,6 +24,7 @@ type scores struct {
 	calls, callsSame, callsExtra  int
 	dialogues, success            int
 	harm                          harm
+	invented                      []string // actions with a value that the user never gave
 }
 
 // row formats the scores as columns of a table.
@@ -52,6 +53,7 @@ func (c *scores) add(o scores) {
 	c.dialogues += o.dialogues
 	c.success += o.success
 	c.harm.add(o.harm)
+	c.invented = append(c.invented, o.invented...)
 }
 
 // The header of the tables. Harmful turns are per dialogue, all others are percentages.
@@ -90,7 +92,7 @@ func TestSGDLocal(t *testing.T) {
 	agents := newServices(t, data, false)
 	dev, test := data.parts()
 	rows := []string{tableHead, tableRule}
-	var kinds []string
+	var kinds, invented []string
 	services := make(map[string]*scores)
 	k := 0
 	for _, part := range []struct {
@@ -109,6 +111,9 @@ func TestSGDLocal(t *testing.T) {
 					}
 					services[name].add(one)
 				}
+			}
+			for _, what := range c.invented {
+				invented = append(invented, fmt.Sprintf("recorded questions %t: %s", asking, what))
 			}
 			name := part.name + ", the engine's questions"
 			least := scores{turns: 1000, slots: 1000, calls: 1000, dialogues: 1000, intentRight: 770, joint: 430, slotsRight: 690, callsSame: 490, success: 350}
@@ -138,8 +143,8 @@ func TestSGDLocal(t *testing.T) {
 		}
 		all = append(all, fmt.Sprintf("| %s | %d | %s |", name, services[name].dialogues, services[name].row()))
 	}
-	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s", tableHead, tableRule, strings.Join(all, "\n"),
-		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues))
+	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s\n%s", tableHead, tableRule, strings.Join(all, "\n"),
+		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues), strings.Join(invented, "\n"))
 }
 
 // inMeasured compares lines with those after a mark in docs/measured.md; -rewrite writes
@@ -240,6 +245,9 @@ func measure(a *service, s *schema, d dialogue, asking bool) scores {
 	}
 	c.compareCalls(r, gold)
 	c.harm = watch.harm
+	for _, what := range watch.invented {
+		c.invented = append(c.invented, d.ID+", "+what)
+	}
 	return c
 }
 
@@ -294,8 +302,9 @@ func (r *run) recorded(f *frame) {
 	if st.CurrentFlow == agent.NoFlow && st.Finished != nil {
 		for _, a := range f.Actions {
 			switch {
-			case a.Act == "OFFER" && r.a.def.SlotIndex[a.Slot] != nil && len(a.CanonicalValues) > 0 && !f.has("NOTIFY_FAILURE"):
+			case a.Act == "OFFER" && r.a.def.SlotIndex[a.Slot] != nil && len(a.CanonicalValues) == 1 && !f.has("NOTIFY_FAILURE"):
 				st.Slots[a.Slot] = value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))
+				r.offered[a.Slot] = st.Slots[a.Slot]
 				st.Recent = slices.DeleteFunc(st.Recent, func(n string) bool { return n == a.Slot })
 				if !slices.Contains(st.Finished.Found, a.Slot) && slices.ContainsFunc(r.a.def.Flows, func(f *agent.Flow) bool { return slices.Contains(f.Takes, a.Slot) && collects(f, a.Slot) }) {
 					st.Finished.Found = append(st.Finished.Found, a.Slot)

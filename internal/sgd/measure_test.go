@@ -1,6 +1,10 @@
 package sgd
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
 
 // TestSGDMeasure checks the measure on dialogues written here: what it counts must not
 // depend on the dataset, which may be absent.
@@ -52,6 +56,35 @@ func TestSGDMeasure(t *testing.T) {
 		got := measure(a, s, dialogue{ID: c.name, Services: []string{s.ServiceName}, Turns: c.turns}, false)
 		if got.harm != c.want || got.success != c.done {
 			t.Errorf("%s: harm %+v and %d tasks done, expected %+v and %d", c.name, got.harm, got.success, c.want, c.done)
+		}
+	}
+}
+
+// TestSGDNeverGiven checks that a value counts as given if the user said it, and that a call
+// which needed no yes is told from one that did.
+func TestSGDNeverGiven(t *testing.T) {
+	s := &schema{ServiceName: "Tables_1", Intents: []intent{
+		{Name: "FindTable", RequiredSlots: []string{"city"}, OptionalSlots: map[string]string{"stars": "3"}},
+		{Name: "ReserveTable", IsTransactional: true, RequiredSlots: []string{"city"}},
+	}}
+	for _, c := range []struct {
+		name   string
+		call   string
+		inputs map[string]any
+		want   harm
+	}{
+		{"said", "FindTable", map[string]any{"city": "Boston", "stars": "3"}, harm{}},
+		{"in the annotation", "FindTable", map[string]any{"city": "Denver"}, harm{}},
+		{"guessed", "FindTable", map[string]any{"city": "Chicago"}, harm{given: 1, unheard: 1}},
+		{"guessed and read back", "ReserveTable", map[string]any{"city": "Chicago"}, harm{given: 1}},
+	} {
+		w := newWatch(s, nil)
+		r := &run{st: dialog.State{Slots: map[string]any{}}, canon: make(canon)}
+		w.begin(r)
+		r.calls = append(r.calls, &dialog.ActionCall{Name: c.call, Inputs: c.inputs})
+		w.end(r, "a table in Boston", &state{SlotValues: map[string][]string{"city": {"Denver"}}})
+		if w.harm.given != c.want.given || w.harm.unheard != c.want.unheard {
+			t.Errorf("%s: %+v, expected %+v", c.name, w.harm, c.want)
 		}
 	}
 }

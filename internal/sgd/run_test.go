@@ -77,13 +77,15 @@ type run struct {
 	now   time.Time
 	calls []*dialog.ActionCall // made by the engine
 	canon canon
-	reply *frame  // the recorded service's answer to a call of this turn, nil if it succeeded
-	finds []frame // what the recorded service found in the whole dialogue
-	ended bool    // the user wants nothing more
+
+	offered map[string]any // by the recorded system, in slots of the engine
+	reply   *frame         // the recorded service's answer to a call of this turn, nil if it succeeded
+	finds   []frame        // what the recorded service found in the whole dialogue
+	ended   bool           // the user wants nothing more
 }
 
 func newRun(a *service) *run {
-	r := &run{a: a, now: today, canon: make(canon)}
+	r := &run{a: a, now: today, canon: make(canon), offered: make(map[string]any)}
 	a.Start(&r.st, r.now)
 	return r
 }
@@ -92,9 +94,24 @@ func newRun(a *service) *run {
 // user's turn.
 func (r *run) answer(o dialog.Output) {
 	for o.Act != nil {
+		r.withoutOffers(o.Act)
 		r.calls = append(r.calls, o.Act)
 		r.now = r.now.Add(time.Second)
 		o = r.a.Handle(&r.st, r.now, dialog.ActionEnded{ID: o.Act.ID, Outputs: r.result(o.Act)})
+	}
+}
+
+// withoutOffers removes from the arguments of a search what the recorded system has offered and
+// the user has not accepted. It is in the engine's slots only so that the user may ask for it
+// and accept it; an agent's author would give the results of a search slots of their own.
+func (r *run) withoutOffers(act *dialog.ActionCall) {
+	if r.a.def.ActionIndex[act.Name].RequiresConfirmation {
+		return
+	}
+	for name, v := range r.offered {
+		if value.Equal(act.Inputs[name], v) && !slices.Contains(r.st.Recent, name) {
+			delete(act.Inputs, name)
+		}
 	}
 }
 
@@ -105,7 +122,9 @@ func (r *run) result(act *dialog.ActionCall) map[string]any {
 	for _, f := range r.finds {
 		if f.ServiceCall.Method == act.Name && len(f.Results) > 0 && maps.Equal(f.ServiceCall.Parameters, parameters(act)) {
 			for name, v := range f.Results[0] {
-				out[name] = r.typed(name, v)
+				if !f.offersSeveral(name) {
+					out[name] = r.typed(name, v)
+				}
 			}
 			break
 		}
@@ -125,6 +144,12 @@ func (r *run) result(act *dialog.ActionCall) map[string]any {
 		}
 	}
 	return out
+}
+
+// offersSeveral reports whether the system offers several values for a slot, of which the user
+// has to choose.
+func (f *frame) offersSeveral(slot string) bool {
+	return slices.ContainsFunc(f.Actions, func(a action) bool { return a.Act == "OFFER" && a.Slot == slot && len(a.CanonicalValues) > 1 })
 }
 
 // typed converts a value of the dataset to the form of the slot's values.
