@@ -22,54 +22,65 @@ type Call struct {
 	Turn      int      // agent turn that made the call
 	Long      bool     // the call is for a delegated agent, not a quick tool
 	Confirm   bool     // the call runs only after the user has said yes to it
-	State     CallState
-	Origin    Origin
-	Due       Due
+	State     callState
+	Origin    origin
+	Due       due
 	Deadline  time.Time
 	Started   time.Time
 }
 
-// CallState is the state of a [Call].
-type CallState string
+// callState is the state of a [Call].
+type callState string
 
 // The states of a call.
 const (
-	CallHeld    CallState = "held"    // not started, because the turn that made it may still be taken back
-	CallRunning CallState = "running" // started, and its result has not come
+	callHeld    callState = "held"    // not started, because the turn that made it may still be taken back
+	callRunning callState = "running" // started, and its result has not come
 	// callCancelled marks a call that was cancelled. The same step ends the call, so no
 	// call has this state between two steps.
-	callCancelled CallState = "cancelled"
+	callCancelled callState = "cancelled"
 )
 
-// Origin says what made a call.
-type Origin uint8
+// origin says what made a call.
+type origin uint8
 
-// The values of [Origin].
+// The values of [origin].
 const (
-	OriginModel   Origin = iota // a model
-	OriginFlow                  // a flow of the dialogue, which receives the result
-	OriginEarlier               // an earlier conversation started the task; Key is the key of the task itself
+	originModel   origin = iota // a model
+	originFlow                  // a flow of the dialogue, which receives the result
+	originEarlier               // an earlier conversation started the task; Key is the key of the task itself
 )
 
-// Due says what happens with the result of a call.
-type Due uint8
+// due says what happens with the result of a call.
+type due uint8
 
-// The values of [Due].
+// The values of [due].
 const (
-	DueReply   Due = iota // the reply that made the call waits for the result
-	DueHistory            // the reply went on, or ended, without the result; the agent still tells the result of a task
-	DueNews               // the reply was lost with the connection or to a fault; the agent tells the result later
+	dueReply   due = iota // the reply that made the call waits for the result
+	dueHistory            // the reply went on, or ended, without the result; the agent still tells the result of a task
+	dueNews               // the reply was lost with the connection or to a fault; the agent tells the result later
 )
+
+// Held reports whether the call has not started, because the turn that made it may still be
+// taken back.
+func (call *Call) Held() bool { return call.State == callHeld }
+
+// Running reports whether the call has started and its result has not come.
+func (call *Call) Running() bool { return call.State == callRunning }
+
+// Announced reports whether the reply that made the call was lost with the connection or to a
+// fault: the agent tells the result later.
+func (call *Call) Announced() bool { return call.Due == dueNews }
 
 // Action reports whether a flow of the dialogue made the call. The flow receives the
 // result.
-func (call *Call) Action() bool { return call.Origin == OriginFlow }
+func (call *Call) Action() bool { return call.Origin == originFlow }
 
 // Adopted reports whether an earlier conversation started the call.
-func (call *Call) Adopted() bool { return call.Origin == OriginEarlier }
+func (call *Call) Adopted() bool { return call.Origin == originEarlier }
 
 // Background reports whether no reply waits for the result of the call.
-func (call *Call) Background() bool { return call.Due != DueReply }
+func (call *Call) Background() bool { return call.Due != dueReply }
 
 // CodeForgotten is the error code of a call that cannot be made again because its secret
 // arguments were not stored. The flow that made the call asks the user for them again.
@@ -102,17 +113,17 @@ func (call *Call) shown() string {
 	return string(b)
 }
 
-// Calls is the list of the calls that have no result yet, in the order in which they
+// calls is the list of the calls that have no result yet, in the order in which they
 // were made.
-type Calls []Call
+type calls []Call
 
 // find returns the index of the running call with this id, or -1. With an empty id it
 // returns the index of the oldest running call of a delegated agent, if long is set, or
 // else of a quick tool.
-func (l Calls) find(id string, long bool) int {
+func (l calls) find(id string, long bool) int {
 	for i := range l {
 		call := &l[i]
-		if call.State == CallRunning && (call.ID == id || id == "" && call.Long == long) {
+		if call.Running() && (call.ID == id || id == "" && call.Long == long) {
 			return i
 		}
 	}
@@ -120,34 +131,34 @@ func (l Calls) find(id string, long bool) int {
 }
 
 // task returns the index of the running delegated call with this id, or -1.
-func (l Calls) task(id string) int {
+func (l calls) task(id string) int {
 	return slices.IndexFunc(l, func(call Call) bool {
-		return call.ID == id && call.Long && call.State == CallRunning
+		return call.ID == id && call.Long && call.Running()
 	})
 }
 
 // adopted reports whether one of the calls is the adopted task with this key.
-func (l Calls) adopted(key string) bool {
+func (l calls) adopted(key string) bool {
 	return slices.ContainsFunc(l, func(call Call) bool { return call.Adopted() && call.Key == key })
 }
 
 // known reports whether one of the calls has this id.
-func (l Calls) known(id string) bool {
+func (l calls) known(id string) bool {
 	return slices.ContainsFunc(l, func(call Call) bool { return call.ID == id })
 }
 
 // action reports whether a flow made one of the calls of a turn.
-func (l Calls) action(turn int) bool {
+func (l calls) action(turn int) bool {
 	return slices.ContainsFunc(l, func(call Call) bool { return call.Action() && call.Turn == turn })
 }
 
 // open returns how many quick tools and how many delegated agents the reply of a turn
 // waits for.
-func (l Calls) open(turn int) (quick, long int) {
+func (l calls) open(turn int) (quick, long int) {
 	for i := range l {
 		call := &l[i]
 		switch {
-		case call.State != CallRunning || call.Background() || call.Turn != turn:
+		case !call.Running() || call.Background() || call.Turn != turn:
 		case call.Long:
 			long++
 		default:
@@ -158,9 +169,9 @@ func (l Calls) open(turn int) (quick, long int) {
 }
 
 // held reports whether a turn has calls that start only when its reply is released.
-func (l Calls) held(turn int) bool {
+func (l calls) held(turn int) bool {
 	for i := range l {
-		if call := &l[i]; call.State == CallHeld && call.Turn == turn {
+		if call := &l[i]; call.Held() && call.Turn == turn {
 			return true
 		}
 	}
@@ -168,10 +179,10 @@ func (l Calls) held(turn int) bool {
 }
 
 // leave lets the calls of a turn continue after its reply has ended.
-func (l Calls) leave(turn int) {
+func (l calls) leave(turn int) {
 	for i := range l {
-		if l[i].Turn == turn && l[i].Due == DueReply {
-			l[i].Due = DueHistory
+		if l[i].Turn == turn && l[i].Due == dueReply {
+			l[i].Due = dueHistory
 		}
 	}
 }
@@ -179,12 +190,12 @@ func (l Calls) leave(turn int) {
 // announce marks the running calls of a turn so that their results are told later. The
 // reply that waited for them is lost with the connection or to a fault. It reports whether
 // the turn has running calls.
-func (l Calls) announce(turn int) bool {
+func (l calls) announce(turn int) bool {
 	running := false
 	for i := range l {
 		call := &l[i]
-		if call.State == CallRunning && call.Turn == turn {
-			call.Due = DueNews
+		if call.Running() && call.Turn == turn {
+			call.Due = dueNews
 			running = true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // margin, because the person who types has read the question.
 const heardMargin = 100 * time.Millisecond
 
-// ReadBack is the question with which the dialogue asks the user to confirm values, and how
+// readBack is the question with which the dialogue asks the user to confirm values, and how
 // much of the question the user has heard. Its states:
 //
 //	none    -> waiting   the dialogue asks for a yes or no
@@ -30,7 +30,7 @@ const heardMargin = 100 * time.Millisecond
 // The zero value is the state none. A dialogue that waits for a yes without a ReadBack, for
 // example one from an older snapshot, asks again before it accepts a yes. Offsets are in
 // bytes.
-type ReadBack struct {
+type readBack struct {
 	Text string `json:"text,omitempty"` // the whole question
 	End  int    `json:"end,omitempty"`  // offset in Text of the end of the last value
 	Done int    `json:"done,omitempty"` // how many bytes of Text have been heard
@@ -45,8 +45,8 @@ type ReadBack struct {
 }
 
 // open starts to wait until the user has heard the question.
-func (b *ReadBack) open(c *dialog.Question) {
-	*b = ReadBack{Text: squeeze(c.Text), End: len(squeeze(c.Text))}
+func (b *readBack) open(c *dialog.Question) {
+	*b = readBack{Text: squeeze(c.Text), End: len(squeeze(c.Text))}
 	if tail := squeeze(c.Tail); tail != "" && strings.HasSuffix(b.Text, tail) {
 		b.End = len(strings.TrimRight(b.Text[:len(b.Text)-len(tail)], " "))
 	}
@@ -54,7 +54,7 @@ func (b *ReadBack) open(c *dialog.Question) {
 
 // said notes that a turn says text at the offset at of its own text. It changes nothing
 // unless text ends with the question, or is the end of it.
-func (b *ReadBack) said(text string, turn, part, at int) {
+func (b *readBack) said(text string, turn, part, at int) {
 	switch {
 	case b.Text == "" || text == "":
 	case strings.HasSuffix(text, b.Text):
@@ -68,7 +68,7 @@ func (b *ReadBack) said(text string, turn, part, at int) {
 
 // hear notes that n bytes of what is said now have been heard, the last of them at the
 // given time. It does nothing if words of the question before them have not been heard.
-func (b *ReadBack) hear(n int, at time.Time) {
+func (b *readBack) hear(n int, at time.Time) {
 	if n <= 0 || strings.TrimSpace(b.Text[min(b.Done, b.From):b.From]) != "" {
 		return
 	}
@@ -80,7 +80,7 @@ func (b *ReadBack) hear(n int, at time.Time) {
 
 // rest returns the text that the user must still hear before a yes counts, from the
 // beginning of its sentence.
-func (b *ReadBack) rest() string {
+func (b *readBack) rest() string {
 	if b.Done >= b.End {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (b *ReadBack) rest() string {
 }
 
 // check reports whether the offsets are within the text.
-func (b *ReadBack) check() bool {
+func (b *readBack) check() bool {
 	n := len(b.Text)
 	return b.End >= 0 && b.End <= n && b.Done >= 0 && b.Done <= n && b.From >= 0 && b.From <= n && b.At >= 0
 }
@@ -106,7 +106,7 @@ func (s *State) confirms(out dialog.Output) {
 	case out.Confirm != nil:
 		s.ReadBack.open(out.Confirm)
 	case s.Dialogue.Confirmation == nil:
-		s.ReadBack = ReadBack{}
+		s.ReadBack = readBack{}
 	default:
 		// The question stays open, and what was heard of it stays heard.
 	}

@@ -12,60 +12,69 @@ import (
 // codeReconnect is the code of the fault when a connection could not be restored.
 const codeReconnect = "RECONNECT_FAILED"
 
-// Connection describes disturbances of the connection to the user. A connection that may
+// connection describes disturbances of the connection to the user. A connection that may
 // come back by itself is shaky, see [State.Shaky]. The package documentation describes the
 // states of a connection.
-type Connection struct {
+type connection struct {
 	Lost     bool // the connection is lost, not only the session with the services
 	Attempts int  // in Reconnecting: how many attempts to reconnect have been made
 	// Unanswered is the user's turn whose answer was lost with the connection or to a fault.
-	Unanswered Unanswered
+	Unanswered unanswered
 }
 
-// Unanswered is a turn of the user that still waits for its answer.
-type Unanswered struct {
+// unanswered is a turn of the user that still waits for its answer.
+type unanswered struct {
 	Turn  int       // number of the turn; zero: no turn waits
 	Text  string    // what the user said
 	Began time.Time // when the voice began that said it
-	Fate  Fate
+	Fate  fate
 }
 
-// Fate says whether the words of an unanswered turn are complete, and whether they have been
+// fate says whether the words of an unanswered turn are complete, and whether they have been
 // handled.
-type Fate string
+type fate string
 
-// The values of [Fate].
+// The values of [fate].
 const (
-	FateUnread   Fate = ""      // the words are complete and have not been handled
-	FateTaken    Fate = "taken" // the words have been handled; only the answer was lost
-	FateCutWords Fate = "words" // the final transcript is missing; it may still come
-	FateCutVoice Fate = "voice" // the user was cut off while speaking; only the beginning is known
+	fateUnread   fate = ""      // the words are complete and have not been handled
+	fateTaken    fate = "taken" // the words have been handled; only the answer was lost
+	fateCutWords fate = "words" // the final transcript is missing; it may still come
+	fateCutVoice fate = "voice" // the user was cut off while speaking; only the beginning is known
 )
 
+// Taken reports whether the words have been handled, so that only the answer was lost.
+func (u *unanswered) Taken() bool { return u.Fate == fateTaken }
+
+// CutWords reports whether the final transcript is missing. It may still come.
+func (u *unanswered) CutWords() bool { return u.Fate == fateCutWords }
+
+// CutVoice reports whether the user was cut off while speaking.
+func (u *unanswered) CutVoice() bool { return u.Fate == fateCutVoice }
+
 // cut reports whether the words are incomplete. The user is then asked to repeat them.
-func (u *Unanswered) cut() bool { return u.Fate == FateCutWords || u.Fate == FateCutVoice }
+func (u *unanswered) cut() bool { return u.CutWords() || u.CutVoice() }
 
 // unread returns the text of the turn if it is complete and has not been handled.
-func (u *Unanswered) unread() string {
-	if u.Turn == 0 || u.Fate != FateUnread {
+func (u *unanswered) unread() string {
+	if u.Turn == 0 || u.Fate != fateUnread {
 		return ""
 	}
 	return u.Text
 }
 
 // completed sets the text of the turn when its final transcript has come.
-func (u *Unanswered) completed(text string) {
+func (u *unanswered) completed(text string) {
 	u.Text = text
-	if u.Fate == FateCutWords {
-		u.Fate = FateUnread
+	if u.CutWords() {
+		u.Fate = fateUnread
 	}
 }
 
 // take returns the turn and removes it from u. The caller answers it, or drops it because
 // nobody wants the answer.
-func (u *Unanswered) take() Unanswered {
+func (u *unanswered) take() unanswered {
 	taken := *u
-	*u = Unanswered{}
+	*u = unanswered{}
 	return taken
 }
 
@@ -104,9 +113,9 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 	c.dropSuspension()
 	c.st.untold(&c.opts)
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
-		u := Unanswered{Turn: r.UserTurn, Text: c.st.utteranceText(r.UserTurn), Began: r.Began, Fate: FateTaken}
+		u := unanswered{Turn: r.UserTurn, Text: c.st.utteranceText(r.UserTurn), Began: r.Began, Fate: fateTaken}
 		if r.unreadWords() {
-			u.Fate = FateUnread
+			u.Fate = fateUnread
 		}
 		st.Conn.Unanswered = u
 	}
@@ -201,7 +210,7 @@ func (c *Conversation) resumeUnanswered() {
 	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
 	c.st.Reply.Began = u.Began
 	c.become(Understanding, causeResumed)
-	if c.opts.Agent != nil && u.Fate == FateTaken {
+	if c.opts.Agent != nil && u.Fate == fateTaken {
 		c.followDialogue(c.opts.Agent.Repeat(c.st.flows(), c.st.Now), "resumed")
 		return
 	}

@@ -8,13 +8,13 @@ import (
 )
 
 // This file decides about calls of a model that need the user's yes. A flow asks about its
-// own calls by itself: see [ReadBack].
+// own calls by itself: see [readBack].
 
 // CodeNeedsYes is the error code of a call that did not run because the user has not said
 // yes to it.
 const CodeNeedsYes = "CONFIRMATION_NEEDED"
 
-// Consent is the question whether calls that the model has made may run. A call is refused
+// consent is the question whether calls that the model has made may run. A call is refused
 // at first: its result tells the model to ask the user and to call again after a yes. The
 // states of the question:
 //
@@ -29,8 +29,8 @@ const CodeNeedsYes = "CONFIRMATION_NEEDED"
 //	                does not count for this question
 //	open  -> asked  the call is refused once more
 //	any   -> none   the user says something else
-type Consent struct {
-	Calls []Asked `json:"calls,omitempty"` // calls that were refused and have not run
+type consent struct {
+	Calls []asked `json:"calls,omitempty"` // calls that were refused and have not run
 	// Turn is the agent's turn that asks; the question begins at the offset At of its text,
 	// in bytes. UserTurn is the user's turn that it answers. Both are 0 while no turn asks.
 	// Rest says that the question was cut off and that the agent will say the rest of it.
@@ -42,25 +42,25 @@ type Consent struct {
 	Early    bool      `json:"early,omitempty"` // the user said a yes that did not count
 }
 
-// Asked is a call that the user is asked about. Arguments are in a normal form, so that they
+// asked is a call that the user is asked about. Arguments are in a normal form, so that they
 // can be compared. Yes is the number of the turn in which the user said yes to the call, or
 // zero.
-type Asked struct {
+type asked struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Yes       int    `json:"yes,omitempty"`
 }
 
 // asked returns the call in the form in which it is compared with others.
-func (call *Call) asked() Asked {
-	return Asked{Name: call.Name, Arguments: oneSpelling(call.Arguments)}
+func (call *Call) asked() asked {
+	return asked{Name: call.Name, Arguments: oneSpelling(call.Arguments)}
 }
 
 // same reports whether both have the same name and arguments.
-func (a Asked) same(b Asked) bool { return a.Name == b.Name && a.Arguments == b.Arguments }
+func (a asked) same(b asked) bool { return a.Name == b.Name && a.Arguments == b.Arguments }
 
 // index returns the index of the call in k.Calls, or -1.
-func (k *Consent) index(call Asked) int { return slices.IndexFunc(k.Calls, call.same) }
+func (k *consent) index(call asked) int { return slices.IndexFunc(k.Calls, call.same) }
 
 // oneSpelling returns a JSON text with sorted keys and without white space. It returns
 // a text that is not one JSON value as it is, and {} for an empty one.
@@ -88,7 +88,7 @@ func (s *State) consented(call *Call) bool {
 	}
 	k.Calls = slices.Delete(slices.Clone(k.Calls), i, i+1)
 	if len(k.Calls) == 0 {
-		*k = Consent{}
+		*k = consent{}
 	}
 	return true
 }
@@ -105,7 +105,7 @@ func (c *Conversation) refuse(i int) {
 	c.endCall(i, failedResult(CodeNeedsYes, fmt.Sprintf(
 		"%s %s: say what it will do, with its values, ask for a yes or no, and call it again with the same arguments after a yes", asked.Name, why), ""))
 	calls := append(slices.DeleteFunc(slices.Clone(k.Calls), asked.same), asked)
-	*k = Consent{
+	*k = consent{
 		Calls: calls[max(0, len(calls)-c.opts.Limits.Calls):],
 		Turn:  r.Turn, UserTurn: r.UserTurn, At: len(r.Text),
 	}
@@ -113,10 +113,10 @@ func (c *Conversation) refuse(i int) {
 
 // answered takes what the user said in a turn as the answer to the question. began is when
 // the voice of the turn began.
-func (k *Consent) answered(e *ear, number int, text string, began time.Time) {
-	calls := slices.DeleteFunc(slices.Clone(k.Calls), func(a Asked) bool { return a.Yes != 0 })
+func (k *consent) answered(e *ear, number int, text string, began time.Time) {
+	calls := slices.DeleteFunc(slices.Clone(k.Calls), func(a asked) bool { return a.Yes != 0 })
 	if len(calls) == 0 || !e.saidYes(text) {
-		*k = Consent{}
+		*k = consent{}
 		return
 	}
 	k.Calls = calls
@@ -132,23 +132,23 @@ func (k *Consent) answered(e *ear, number int, text string, began time.Time) {
 
 // corrected takes back the yes of a turn when the final transcript of the turn says
 // something else.
-func (k *Consent) corrected(e *ear, number int, text string) {
-	given := slices.ContainsFunc(k.Calls, func(a Asked) bool { return a.Yes == number })
+func (k *consent) corrected(e *ear, number int, text string) {
+	given := slices.ContainsFunc(k.Calls, func(a asked) bool { return a.Yes == number })
 	if given && text != "" && !e.saidYes(text) {
-		*k = Consent{}
+		*k = consent{}
 	}
 }
 
 // open notes that no turn asks the question now. The calls must be refused again before a
 // yes counts.
-func (k *Consent) open() { *k = Consent{Calls: k.Calls, Early: k.Early} }
+func (k *consent) open() { *k = consent{Calls: k.Calls, Early: k.Early} }
 
 // aside notes that the agent says something that does not answer the user. A yes after that
 // may be meant for it, so an earlier question must be asked again.
 func (s *State) aside() {
 	s.Consent.open()
 	if b := &s.ReadBack; b.Text != "" {
-		*b = ReadBack{Text: b.Text, End: b.End}
+		*b = readBack{Text: b.Text, End: b.End}
 	}
 }
 

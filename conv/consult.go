@@ -39,7 +39,7 @@ func (s *State) consult(out *Output, o *Options, why RequestReason, text string)
 func (c *Conversation) advised(text string, cause Cause) {
 	r := &c.st.Reply
 	c.st.disarm(timers.Try)
-	r.Progress, r.Advice = ProgressComplete, text
+	r.Progress, r.Advice = progressComplete, text
 	if !r.Held() {
 		c.followAdvice(cause)
 	}
@@ -77,5 +77,5 @@ func (c *Conversation) unadvised() {
 	}
 	text := c.opts.Agent.TakeBack(c.st.flows(), c.st.Now)
 	c.st.expect(&c.out, c.opts.Agent.Expect(&c.st.Dialogue))
-	c.st.Conn.Unanswered = Unanswered{Turn: r.UserTurn, Text: text, Began: r.Began}
+	c.st.Conn.Unanswered = unanswered{Turn: r.UserTurn, Text: text, Began: r.Began}
 }

@@ -94,7 +94,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause Cause) {
 	switch {
 	case out.Act != nil:
 		c.st.speakAll(&c.out, text)
-		r.Progress = ProgressComplete
+		r.Progress = progressComplete
 		c.st.Reply.close(&c.out)
 		c.startAction(out.Act, cause)
 	case out.Ask:
@@ -132,8 +132,8 @@ func (c *Conversation) startAction(act *dialog.ActionCall, cause Cause) {
 	c.st.sealPart(&c.opts)
 	c.st.Calls = append(c.st.Calls, Call{
 		ID: act.ID, Key: key, Name: act.Name, Arguments: string(args), Secrets: act.Secrets,
-		Turn: r.Turn, Long: act.Long, State: CallHeld,
-		Started: c.st.Now, Origin: OriginFlow,
+		Turn: r.Turn, Long: act.Long, State: callHeld,
+		Started: c.st.Now, Origin: originFlow,
 	})
 	c.startHeldCalls(cause)
 }

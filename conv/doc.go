@@ -14,7 +14,7 @@
 // replayed, and the whole machine can be explored (see internal/explore).
 //
 // The state has three regions that change together: the phase ([Phase]),
-// the floor ([Floor], [UserTurn]) and the dialogue (package dialog). Nothing is
+// the floor (State.Floor, State.User) and the dialogue (package dialog). Nothing is
 // stored that can be derived: whether the agent speaks and whether it was interrupted
 // are views of the state ([State.Views]), not flags.
 //
@@ -25,12 +25,13 @@
 //
 // # Sub-states
 //
-// Each lifecycle is a struct in a file of its own. Only its own methods change it, and
-// they use no other lifecycle. Methods of [State] use several lifecycles. Methods of
+// Each lifecycle is a field of [State] and a struct in a file of its own. Its type is not
+// exported: callers read the fields, and compare them only by methods such as [Call.Running].
+// Only its own methods change it, and they use no other lifecycle. Methods of [State] use several lifecycles. Methods of
 // Conversation coordinate them, change the phase and ask the dialogue. All of them write
 // effects to the [Output] of the step.
 //
-// [Reply] is the agent's open turn. It has three independent states. [Progress] says how
+// Reply is the agent's open turn. It has three independent states. Progress says how
 // much of the text has come:
 //
 //	asking   -> retrying  a try failed or took too long, and another is allowed
@@ -41,7 +42,7 @@
 //	complete -> arriving  the next part begins, after a tool
 //	any      -> asking    the next request is made: with results of tools, or for advice
 //
-// [Voice] says what the synthesizer has of the current part:
+// Voice says what the synthesizer has of the current part:
 //
 //	unused   -> speaking  the voice gets text, or audio of the part plays
 //	speaking -> ended     the part is complete, and the voice is told so
@@ -50,7 +51,7 @@
 //	over     -> ended     audio of the part plays again
 //	any      -> unused    the next part begins
 //
-// [Hold] says whether the reply is held back:
+// Hold says whether the reply is held back:
 //
 //	none    -> reply    a voice is heard while the reply is being made
 //	none    -> results  a tool returns its result while the user speaks
@@ -58,7 +59,7 @@
 //	results -> none     the voice said no words: the model gets the results
 //	any     -> none     the voice said words: the reply is taken back
 //
-// [Playout] is the agent's audio that the user hears or will hear:
+// Playout is the agent's audio that the user hears or will hear:
 //
 //	silent  -> playing  a part has started
 //	playing -> silent   the part was played to its end, or dropped
@@ -66,7 +67,7 @@
 //	full    -> paused   as above, also from ducked; or the reply is held
 //	ducked  -> full     the voice did not interrupt, or the audio has ended; also from paused
 //
-// [Session] is the session with the services:
+// Session is the session with the services:
 //
 //	none    -> lives    the session is ready
 //	lives   -> expires  the session will end soon
@@ -74,7 +75,7 @@
 //	lives   -> over     the session has ended; also from expires
 //	over    -> lives    another session is ready
 //
-// [Connection] describes disturbances of the connection to the user:
+// Connection describes disturbances of the connection to the user:
 //
 //	fine         -> shaky         the connection is lost and may come back by itself
 //	shaky        -> fine          the connection came back
@@ -84,7 +85,7 @@
 //	reconnecting -> fine          an attempt succeeded
 //	reconnecting -> faulted       all attempts failed, or took too long
 //
-// [Call] is a call of a tool or task without a result. [Due] says what happens with the
+// [Call] is a call of a tool or task without a result. Due says what happens with the
 // result:
 //
 //	none    -> held     its reply is held, or the call has just come
@@ -94,7 +95,7 @@
 //	reply   -> history  the reply ends without the result
 //	reply   -> news     the reply is lost with the connection or to a fault
 //
-// [Pending] holds what waits until nobody speaks, and defines the order in which it is
-// done. [Consent] and [ReadBack] are the questions that the user answers with a yes; their
+// Pending holds what waits until nobody speaks, and defines the order in which it is
+// done. Consent and ReadBack are the questions that the user answers with a yes; their
 // comments describe their states.
 package conv

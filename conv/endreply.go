@@ -52,13 +52,13 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if r.sounding() || c.st.Playout.Turn == r.Turn {
 		c.st.Said, c.st.SaidCut = r.Text, how != TurnCompleted
 	}
-	c.st.Over = UserTurn{}
+	c.st.Over = userTurn{}
 	c.out.Turns = append(c.out.Turns, TurnEvent{
 		Type: how, Turn: r.Turn, Role: RoleAgent, Kind: r.Kind, Duration: c.st.Now.Sub(r.Started), At: c.st.Now,
 	})
 	c.st.Calls.leave(r.Turn)
 	c.st.disarm(timers.Try, timers.Processing)
-	*r = Reply{}
+	*r = reply{}
 	c.st.Playout.stopped()
 	c.st.Barge.Reset()
 }
@@ -78,7 +78,7 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	c.st.Reply.dropUnsaid()
 	c.st.sealPart(&c.opts)
 	for i := 0; i < len(c.st.Calls); {
-		if c.st.Calls[i].Turn == r.Turn && c.st.Calls[i].State == CallHeld {
+		if c.st.Calls[i].Turn == r.Turn && c.st.Calls[i].Held() {
 			c.endCall(i, failedResult("CANCELLED", "the user went on before it ran", ""))
 			continue
 		}
@@ -98,8 +98,8 @@ func (s *State) stopHeldClock() {
 // releaseReply continues a held reply, because the voice that was heard said no words.
 func (c *Conversation) releaseReply(cause Cause) {
 	r := &c.st.Reply
-	owed := r.Hold == HoldResults
-	r.Hold = HoldNone
+	owed := r.Hold == holdResults
+	r.Hold = holdNone
 	c.st.Playout.resume(&c.out, c.st.Now)
 	if owed {
 		if !c.startHeldCalls(cause) { // the results of these calls also lead to the request

@@ -127,13 +127,13 @@ func (s *State) keepWords(out *Output, o *Options, e *ear) {
 		if before := waits.unread(); before != "" {
 			words, u.Began = joinWords(before, words), waits.Began
 		}
-		*waits = Unanswered{Turn: u.Turn, Text: words, Began: u.Began}
+		*waits = unanswered{Turn: u.Turn, Text: words, Began: u.Began}
 		switch {
 		case u.Partial == "":
 		case s.Conn.Lost && s.Floor.Speaking:
-			waits.Fate = FateCutVoice
+			waits.Fate = fateCutVoice
 		default:
-			waits.Fate = FateCutWords
+			waits.Fate = fateCutWords
 		}
 	}
 	s.Floor.noteTail(u, u.Partial != "")

@@ -10,8 +10,8 @@ import (
 // This file handles faults and recovers from them. Sources: seed 000, PAT-004, AC-006; seed
 // 001, 4.7.
 
-// Faults records the recent faults of a conversation.
-type Faults struct {
+// faults records the recent faults of a conversation.
+type faults struct {
 	Code       string      `json:"code,omitempty"`     // of the fault that the machine has not recovered from
 	Recoveries int         `json:"recoveries"`         // how many since the last completed reply
 	Expiries   []time.Time `json:"expiries,omitempty"` // when each recent fault is forgotten, in rising order

@@ -2,9 +2,9 @@ package conv
 
 import "time"
 
-// Floor is the second region of the machine: whether the user speaks, and which stretches of
+// floor is the second region of the machine: whether the user speaks, and which stretches of
 // speech have been handled. Stretches of speech are numbered by the audio input, see [Event].
-type Floor struct {
+type floor struct {
 	Speaking  bool `json:"speaking"`          // the user's voice is heard now
 	Utterance int  `json:"utterance"`         // number of the last stretch of speech
 	Worded    int  `json:"worded,omitempty"`  // number of the last stretch of speech that brought words
@@ -28,7 +28,7 @@ type Floor struct {
 // began returns when the voice began whose words come now: the beginning of their stretch
 // of speech, or now if the stretch was not detected. It returns the zero time if another
 // stretch has begun since.
-func (f *Floor) began(utterance int, now time.Time) time.Time {
+func (f *floor) began(utterance int, now time.Time) time.Time {
 	switch {
 	case f.Voice.IsZero() || f.VoiceOf != 0 && utterance > f.VoiceOf:
 		return now
@@ -39,21 +39,21 @@ func (f *Floor) began(utterance int, now time.Time) time.Time {
 	}
 }
 
-func (f *Floor) noteUtterance(n int) {
+func (f *floor) noteUtterance(n int) {
 	if n > f.Utterance {
 		f.Utterance = n
 	}
 }
 
 // noteWorded notes that a stretch of speech brought words.
-func (f *Floor) noteWorded(utterance int) {
+func (f *floor) noteWorded(utterance int) {
 	f.noteUtterance(utterance)
 	f.Worded = max(f.Worded, utterance)
 }
 
 // isTail reports whether a transcript is the final transcript of the turn Tail, which was
 // answered without it: the service answered by itself, or the transcript came too late.
-func (f *Floor) isTail(number, utterance int, final bool) bool {
+func (f *floor) isTail(number, utterance int, final bool) bool {
 	if f.Tail == 0 || !final {
 		return false
 	}
@@ -64,7 +64,7 @@ func (f *Floor) isTail(number, utterance int, final bool) bool {
 }
 
 // noteTail notes that a turn is answered. If open is set, its final transcript may still come.
-func (f *Floor) noteTail(u UserTurn, open bool) {
+func (f *floor) noteTail(u userTurn, open bool) {
 	f.Tail, f.TailUtterance, f.TailOpen = 0, 0, 0
 	if open {
 		f.Tail, f.TailUtterance, f.TailOpen = u.Turn, f.Worded, len(u.Partial)
@@ -73,6 +73,6 @@ func (f *Floor) noteTail(u UserTurn, open bool) {
 
 // withFinal returns the words of the turn Tail with the final transcript in place of those
 // that were not final.
-func (f *Floor) withFinal(words, final string) string {
+func (f *floor) withFinal(words, final string) string {
 	return joinWords(squeeze(words[:max(0, len(words)-f.TailOpen)]), final)
 }

@@ -24,26 +24,26 @@ type stateForm struct {
 	LastTurn    int                `json:"last_turn"`
 	LastRequest int                `json:"last_request"`
 	LastCall    int                `json:"last_call,omitempty"`
-	Floor       Floor              `json:"floor"`
-	User        UserTurn           `json:"user"`
-	Over        UserTurn           `json:"over,omitzero"`
+	Floor       floor              `json:"floor"`
+	User        userTurn           `json:"user"`
+	Over        userTurn           `json:"over,omitzero"`
 	Reply       replyForm          `json:"reply"`
 	Playout     playoutForm        `json:"playout"`
-	ReadBack    ReadBack           `json:"read_back,omitzero"`
-	Consent     Consent            `json:"consent,omitzero"`
+	ReadBack    readBack           `json:"read_back,omitzero"`
+	Consent     consent            `json:"consent,omitzero"`
 	Barge       turn.BargeIn       `json:"barge"`
 	DeadAir     turn.DeadAir       `json:"dead_air"`
 	Calls       []callForm         `json:"calls,omitempty"`
 	Session     sessionForm        `json:"session"`
-	Rules       Rules              `json:"rules,omitzero"`
+	Rules       rules              `json:"rules,omitzero"`
 	Conn        connectionForm     `json:"connection"`
 	Faults      faultsForm         `json:"faults"`
 	Pending     pendingForm        `json:"pending"`
-	Suspended   Suspension         `json:"suspension"`
+	Suspended   suspension         `json:"suspension"`
 	Expect      dialog.Expectation `json:"expect,omitzero"`
 	Expecting   bool               `json:"expecting,omitempty"`
 	History     []Item             `json:"history,omitempty"`
-	Summary     Summary            `json:"summary,omitzero"`
+	Summary     summary            `json:"summary,omitzero"`
 	Context     Context            `json:"context,omitzero"`
 	Said        string             `json:"said,omitempty"`
 	SaidCut     bool               `json:"said_cut,omitempty"`
@@ -76,7 +76,7 @@ func (f *stateForm) state() State {
 	}
 }
 
-// replyForm is the form of [Reply] in a snapshot.
+// replyForm is the form of [reply] in a snapshot.
 type replyForm struct {
 	Turn      int           `json:"turn"`
 	UserTurn  int           `json:"user_turn"`
@@ -107,20 +107,20 @@ type replyForm struct {
 	Advice    string        `json:"advice,omitempty"`
 }
 
-func (r *Reply) form() replyForm {
+func (r *reply) form() replyForm {
 	return replyForm{
 		Turn: r.Turn, UserTurn: r.UserTurn, Kind: r.Kind, Started: r.Started, Began: r.Began,
 		Request: r.Request, Before: r.Before, Attempt: r.Attempt, Why: r.Why, Asked: r.Asked,
-		Requested: r.Requested, Retrying: r.Progress == ProgressRetrying, Answered: r.answered() && !r.Advised(),
+		Requested: r.Requested, Retrying: r.Retrying(), Answered: r.answered() && !r.Advised(),
 		Part: r.Part, Seq: r.Seq, Text: r.Text, Unsaid: r.Unsaid, Sealed: r.Sealed,
 		Voiced: r.Voiced(), Earlier: r.Earlier, Done: r.Complete(),
-		Closed: r.Voice == VoiceEnded || r.Voice == VoiceOver, Silent: r.Silent,
-		Held: r.Held(), Owed: r.Hold == HoldResults, Advised: r.Advised(), Advice: r.Advice,
+		Closed: r.Voice == voiceEnded || r.Voice == voiceOver, Silent: r.Silent,
+		Held: r.Held(), Owed: r.Hold == holdResults, Advised: r.Advised(), Advice: r.Advice,
 	}
 }
 
-func (f *replyForm) reply() Reply {
-	r := Reply{
+func (f *replyForm) reply() reply {
+	r := reply{
 		Turn: f.Turn, UserTurn: f.UserTurn, Kind: f.Kind, Started: f.Started, Began: f.Began,
 		Request: f.Request, Before: f.Before, Attempt: f.Attempt, Why: f.Why, Asked: f.Asked,
 		Requested: f.Requested, Part: f.Part, Seq: f.Seq, Text: f.Text, Unsaid: f.Unsaid, Sealed: f.Sealed,
@@ -128,30 +128,30 @@ func (f *replyForm) reply() Reply {
 	}
 	switch {
 	case f.Done || f.Advised:
-		r.Progress = ProgressComplete
+		r.Progress = progressComplete
 	case f.Retrying:
-		r.Progress = ProgressRetrying
+		r.Progress = progressRetrying
 	case f.Answered:
-		r.Progress = ProgressArriving
+		r.Progress = progressArriving
 	}
 	switch {
 	case f.Voiced && f.Closed:
-		r.Voice = VoiceEnded
+		r.Voice = voiceEnded
 	case f.Voiced:
-		r.Voice = VoiceSpeaking
+		r.Voice = voiceSpeaking
 	case f.Closed:
-		r.Voice = VoiceOver
+		r.Voice = voiceOver
 	}
 	switch {
 	case f.Owed:
-		r.Hold = HoldResults
+		r.Hold = holdResults
 	case f.Held:
-		r.Hold = HoldReply
+		r.Hold = holdReply
 	}
 	return r
 }
 
-// playoutForm is the form of [Playout] in a snapshot.
+// playoutForm is the form of [playout] in a snapshot.
 type playoutForm struct {
 	Turn    int           `json:"turn"`
 	Part    int           `json:"part"`
@@ -163,25 +163,25 @@ type playoutForm struct {
 	Text    string        `json:"text"`
 }
 
-func (p *Playout) form() playoutForm {
+func (p *playout) form() playoutForm {
 	return playoutForm{
-		Turn: p.Turn, Part: p.Part, Playing: p.Playing, Ducked: p.Sound == SoundDucked,
-		Paused: p.Sound == SoundPaused, Heard: p.Heard, At: p.At, Text: p.Text,
+		Turn: p.Turn, Part: p.Part, Playing: p.Playing, Ducked: p.Sound == soundDucked,
+		Paused: p.Paused(), Heard: p.Heard, At: p.At, Text: p.Text,
 	}
 }
 
-func (f *playoutForm) playout() Playout {
-	p := Playout{Turn: f.Turn, Part: f.Part, Playing: f.Playing, Heard: f.Heard, At: f.At, Text: f.Text}
+func (f *playoutForm) playout() playout {
+	p := playout{Turn: f.Turn, Part: f.Part, Playing: f.Playing, Heard: f.Heard, At: f.At, Text: f.Text}
 	switch {
 	case f.Paused:
-		p.Sound = SoundPaused
+		p.Sound = soundPaused
 	case f.Ducked:
-		p.Sound = SoundDucked
+		p.Sound = soundDucked
 	}
 	return p
 }
 
-// connectionForm is the form of [Connection] in a snapshot.
+// connectionForm is the form of [connection] in a snapshot.
 type connectionForm struct {
 	Shaky          bool      `json:"shaky"`
 	Lost           bool      `json:"lost"`
@@ -190,14 +190,14 @@ type connectionForm struct {
 	UnansweredText string    `json:"unanswered_text"`
 	Taken          bool      `json:"taken"`
 	Began          time.Time `json:"began,omitzero"`
-	Cut            Fate      `json:"cut,omitempty"`
+	Cut            fate      `json:"cut,omitempty"`
 }
 
 func (s *State) connectionForm() connectionForm {
 	n, u := &s.Conn, &s.Conn.Unanswered
 	f := connectionForm{
 		Shaky: s.Shaky(), Lost: n.Lost, Attempts: n.Attempts,
-		Unanswered: u.Turn, UnansweredText: u.Text, Taken: u.Fate == FateTaken, Began: u.Began,
+		Unanswered: u.Turn, UnansweredText: u.Text, Taken: u.Fate == fateTaken, Began: u.Began,
 	}
 	if u.cut() {
 		f.Cut = u.Fate
@@ -205,15 +205,15 @@ func (s *State) connectionForm() connectionForm {
 	return f
 }
 
-func (f *connectionForm) connection() Connection {
-	u := Unanswered{Turn: f.Unanswered, Text: f.UnansweredText, Began: f.Began, Fate: f.Cut}
+func (f *connectionForm) connection() connection {
+	u := unanswered{Turn: f.Unanswered, Text: f.UnansweredText, Began: f.Began, Fate: f.Cut}
 	if f.Taken {
-		u.Fate = FateTaken
+		u.Fate = fateTaken
 	}
-	return Connection{Lost: f.Lost, Attempts: f.Attempts, Unanswered: u}
+	return connection{Lost: f.Lost, Attempts: f.Attempts, Unanswered: u}
 }
 
-// faultsForm is the form of [Faults] in a snapshot.
+// faultsForm is the form of [faults] in a snapshot.
 type faultsForm struct {
 	Code        string      `json:"code,omitempty"`
 	Recoveries  int         `json:"recoveries"`
@@ -226,11 +226,11 @@ func (s *State) faultsForm() faultsForm {
 	return faultsForm{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries, BreakerOpen: s.BreakerOpen()}
 }
 
-func (f *faultsForm) faults() Faults {
-	return Faults{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries}
+func (f *faultsForm) faults() faults {
+	return faults{Code: f.Code, Recoveries: f.Recoveries, Expiries: f.Expiries}
 }
 
-// pendingForm is the form of [Pending] in a snapshot.
+// pendingForm is the form of [pending] in a snapshot.
 type pendingForm struct {
 	Start      bool            `json:"start"`
 	Greeted    bool            `json:"greeted"`
@@ -246,7 +246,7 @@ type pendingForm struct {
 	Announcing []string        `json:"announcing,omitempty"`
 	Apology    string          `json:"apology,omitempty"`
 	Feedback   int             `json:"feedback"`
-	Settle     []Settled       `json:"settle,omitempty"`
+	Settle     []settled       `json:"settle,omitempty"`
 }
 
 func (s *State) pendingForm() pendingForm {
@@ -258,15 +258,15 @@ func (s *State) pendingForm() pendingForm {
 	}
 }
 
-func (f *pendingForm) pending() Pending {
-	return Pending{
+func (f *pendingForm) pending() pending {
+	return pending{
 		Greeted: f.Greeted, Texts: f.Texts, TypedAt: f.TypedAt, News: f.News,
 		Ending: f.Ending, Recover: f.Recover, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
 		Announcing: f.Announcing, Apology: f.Apology, Feedback: f.Feedback, Settle: f.Settle,
 	}
 }
 
-// sessionForm is the form of [Session] in a snapshot.
+// sessionForm is the form of [session] in a snapshot.
 type sessionForm struct {
 	ID       string    `json:"id"`
 	Alive    bool      `json:"alive"`
@@ -276,22 +276,22 @@ type sessionForm struct {
 	Started  time.Time `json:"started"`
 }
 
-func (s *Session) form() sessionForm {
+func (s *session) form() sessionForm {
 	return sessionForm{
-		ID: s.ID, Alive: s.Alive(), Ever: s.Life != SessionNone, Expiring: s.Life == SessionExpires,
+		ID: s.ID, Alive: s.Alive(), Ever: s.Life != sessionNone, Expiring: s.Life == sessionExpires,
 		Audio: s.Audio, Started: s.Started,
 	}
 }
 
-func (f *sessionForm) session() Session {
-	s := Session{ID: f.ID, Audio: f.Audio, Started: f.Started}
+func (f *sessionForm) session() session {
+	s := session{ID: f.ID, Audio: f.Audio, Started: f.Started}
 	switch {
 	case f.Expiring:
-		s.Life = SessionExpires
+		s.Life = sessionExpires
 	case f.Alive:
-		s.Life = SessionLives
+		s.Life = sessionLives
 	case f.Ever:
-		s.Life = SessionOver
+		s.Life = sessionOver
 	}
 	return s
 }
@@ -305,7 +305,7 @@ type callForm struct {
 	Secrets    []string  `json:"secrets,omitempty"`
 	Turn       int       `json:"turn"`
 	Long       bool      `json:"long"`
-	State      CallState `json:"state"`
+	State      callState `json:"state"`
 	Deadline   time.Time `json:"deadline"`
 	Background bool      `json:"background"`
 	Announce   bool      `json:"announce"`
@@ -322,7 +322,7 @@ func callForms(calls []Call) []callForm {
 		forms = append(forms, callForm{
 			ID: c.ID, Key: c.Key, Name: c.Name, Arguments: c.Arguments, Secrets: c.Secrets, Turn: c.Turn,
 			Long: c.Long, State: c.State, Deadline: c.Deadline, Background: c.Background(),
-			Announce: c.Due == DueNews, Action: c.Action(), Confirm: c.Confirm, Adopted: c.Adopted(), Started: c.Started,
+			Announce: c.Announced(), Action: c.Action(), Confirm: c.Confirm, Adopted: c.Adopted(), Started: c.Started,
 		})
 	}
 	return forms
@@ -338,15 +338,15 @@ func callsOf(forms []callForm) []Call {
 		}
 		switch {
 		case f.Announce:
-			c.Due = DueNews
+			c.Due = dueNews
 		case f.Background:
-			c.Due = DueHistory
+			c.Due = dueHistory
 		}
 		switch {
 		case f.Adopted:
-			c.Origin = OriginEarlier
+			c.Origin = originEarlier
 		case f.Action:
-			c.Origin = OriginFlow
+			c.Origin = originFlow
 		}
 		calls = append(calls, c)
 	}

@@ -24,24 +24,24 @@ func TestOldSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := c.State()
-	if r := &st.Reply; r.Progress != ProgressRetrying || r.Voice != VoiceEnded || r.Hold != HoldResults || !r.Requested {
+	if r := &st.Reply; !r.Retrying() || r.Voice != voiceEnded || r.Hold != holdResults || !r.Requested {
 		t.Errorf("the reply is %+v", *r)
 	}
-	if p := &st.Playout; !p.Playing || p.Sound != SoundPaused {
+	if p := &st.Playout; !p.Playing || p.Sound != soundPaused {
 		t.Errorf("the playout is %+v", *p)
 	}
 	for i, want := range []struct {
-		origin Origin
-		due    Due
-	}{{OriginEarlier, DueNews}, {OriginFlow, DueHistory}, {OriginModel, DueReply}} {
+		origin origin
+		due    due
+	}{{originEarlier, dueNews}, {originFlow, dueHistory}, {originModel, dueReply}} {
 		if got := st.Calls[i]; got.Origin != want.origin || got.Due != want.due {
 			t.Errorf("call %s has origin %d and is due to %d, expected %+v", got.ID, got.Origin, got.Due, want)
 		}
 	}
-	if st.Session.Life != SessionExpires || !st.Shaky() || !st.BreakerOpen() || st.Starting() {
+	if st.Session.Life != sessionExpires || !st.Shaky() || !st.BreakerOpen() || st.Starting() {
 		t.Errorf("session %d, shaky %v, breaker open %v, starting %v", st.Session.Life, st.Shaky(), st.BreakerOpen(), st.Starting())
 	}
-	if u := st.Conn.Unanswered; u.Turn != 3 || u.Text != "to Boston" || u.Fate != FateTaken {
+	if u := st.Conn.Unanswered; u.Turn != 3 || u.Text != "to Boston" || u.Fate != fateTaken {
 		t.Errorf("unanswered: %+v", u)
 	}
 	if st.next(&c.opts) != waitingText {
@@ -63,11 +63,11 @@ func TestFormsAndBack(t *testing.T) {
 		}
 		return f.state()
 	}
-	for progress := ProgressAsking; progress <= ProgressComplete; progress++ {
-		for voice := VoiceUnused; voice <= VoiceOver; voice++ {
-			for hold := HoldNone; hold <= HoldResults; hold++ {
+	for progress := progressAsking; progress <= progressComplete; progress++ {
+		for voice := voiceUnused; voice <= voiceOver; voice++ {
+			for hold := holdNone; hold <= holdResults; hold++ {
 				for _, why := range []RequestReason{RequestUtterance, RequestWording} {
-					r := Reply{Turn: 2, Request: 1, Why: why, Progress: progress, Voice: voice, Hold: hold, Started: time.Time{}}
+					r := reply{Turn: 2, Request: 1, Why: why, Progress: progress, Voice: voice, Hold: hold, Started: time.Time{}}
 					if got := again(State{Reply: r}).Reply; got != r {
 						t.Errorf("%+v came back as %+v", r, got)
 					}
@@ -75,24 +75,24 @@ func TestFormsAndBack(t *testing.T) {
 			}
 		}
 	}
-	for sound := SoundFull; sound <= SoundPaused; sound++ {
-		if got := again(State{Playout: Playout{Sound: sound}}).Playout.Sound; got != sound {
+	for sound := soundFull; sound <= soundPaused; sound++ {
+		if got := again(State{Playout: playout{Sound: sound}}).Playout.Sound; got != sound {
 			t.Errorf("sound %d came back as %d", sound, got)
 		}
 	}
-	for life := SessionNone; life <= SessionOver; life++ {
-		if got := again(State{Session: Session{Life: life}}).Session.Life; got != life {
+	for life := sessionNone; life <= sessionOver; life++ {
+		if got := again(State{Session: session{Life: life}}).Session.Life; got != life {
 			t.Errorf("session %d came back as %d", life, got)
 		}
 	}
-	for _, fate := range []Fate{FateUnread, FateTaken, FateCutWords, FateCutVoice} {
-		if got := again(State{Conn: Connection{Unanswered: Unanswered{Turn: 1, Fate: fate}}}).Conn.Unanswered.Fate; got != fate {
+	for _, fate := range []fate{fateUnread, fateTaken, fateCutWords, fateCutVoice} {
+		if got := again(State{Conn: connection{Unanswered: unanswered{Turn: 1, Fate: fate}}}).Conn.Unanswered.Fate; got != fate {
 			t.Errorf("fate %q came back as %q", fate, got)
 		}
 	}
-	for origin := OriginModel; origin <= OriginEarlier; origin++ {
-		for due := DueReply; due <= DueNews; due++ {
-			got := again(State{Calls: Calls{{ID: "a", Origin: origin, Due: due}}}).Calls[0]
+	for origin := originModel; origin <= originEarlier; origin++ {
+		for due := dueReply; due <= dueNews; due++ {
+			got := again(State{Calls: calls{{ID: "a", Origin: origin, Due: due}}}).Calls[0]
 			if got.Origin != origin || got.Due != due {
 				t.Errorf("a call of origin %d, due to %d, came back as %d, %d", origin, due, got.Origin, got.Due)
 			}

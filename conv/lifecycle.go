@@ -12,7 +12,7 @@ func (c *Conversation) handleUserStart(e UserStart) {
 			return // a start already waits for the session
 		}
 		c.st.Pending.Greeted = c.st.Pending.Greeted || e.Silent
-		if c.st.Session.Life == SessionLives {
+		if c.st.Session.Life == sessionLives {
 			c.becomePreparing(causeUserStart)
 			return
 		}
@@ -69,7 +69,7 @@ func (c *Conversation) handleSessionReady(e SessionReady) {
 		c.handleSessionRenewed(SessionRenewed(e))
 		return
 	}
-	fresh := st.Session.Life != SessionLives
+	fresh := st.Session.Life != sessionLives
 	if fresh {
 		c.st.sessionLives(&c.opts, e.ID)
 	}
@@ -100,7 +100,7 @@ func (s *State) handleSessionConfigured(e SessionConfigured) {
 	if s.Phase == Idle && !s.Starting() || s.Phase == Terminating {
 		return // no conversation has begun, or it is ending
 	}
-	s.Rules = Rules(e)
+	s.Rules = rules(e)
 }
 
 // sessionLives notes that the session has begun and arms its timers.
@@ -120,10 +120,10 @@ func (s *State) sessionDies() {
 // warns, or [Limits.SessionWarning] before the session reaches its limit (seed 001, section
 // 6).
 func (s *State) handleSessionExpiring(out *Output, o *Options) {
-	if s.Session.Life != SessionLives {
+	if s.Session.Life != sessionLives {
 		return // the end was announced before, or there is no session
 	}
-	s.Session.Life = SessionExpires
+	s.Session.Life = sessionExpires
 	s.disarm(timers.Warning)
 	if s.Phase == Idle || s.Phase == Terminating {
 		return
@@ -147,7 +147,7 @@ func (c *Conversation) handleSessionExpired(cause Cause) {
 
 func (c *Conversation) startTimedOut() {
 	if c.st.Phase == Idle {
-		c.st.Rules, c.st.Context = Rules{}, Context{}
+		c.st.Rules, c.st.Context = rules{}, Context{}
 		c.out.notify(LevelError, "start.timeout")
 		return
 	}
@@ -158,7 +158,7 @@ func (c *Conversation) handleUserStop() {
 	switch c.st.Phase {
 	case Idle:
 		c.st.disarm(timers.Start)
-		c.st.Rules, c.st.Context = Rules{}, Context{}
+		c.st.Rules, c.st.Context = rules{}, Context{}
 	case Terminating:
 		// The conversation is already ending.
 	default:
@@ -188,17 +188,17 @@ func (c *Conversation) becomeTerminating(cause Cause) {
 	c.st.closeUserTurn(&c.out, TurnAbandoned)
 	for len(c.st.Calls) > 0 {
 		call := c.st.Calls[0]
-		if call.State == CallRunning && call.Long && c.opts.TasksOutlive {
+		if call.Running() && call.Long && c.opts.TasksOutlive {
 			c.endCall(0, failedResult("LEFT_RUNNING", "the conversation ended before its result", ""))
 			continue
 		}
-		if call.State == CallRunning {
+		if call.Running() {
 			c.st.cancelCall(&c.out, 0)
 		}
 		c.endCall(0, failedResult("CANCELLED", "the conversation ended", ""))
 	}
-	c.st.Pending = Pending{}
-	c.st.Conn = Connection{}
+	c.st.Pending = pending{}
+	c.st.Conn = connection{}
 	c.st.Floor.Barged = 0
 	c.st.disarm(timers.Grace)
 	c.become(Terminating, cause)
@@ -213,7 +213,7 @@ func (c *Conversation) becomeIdle(cause Cause) {
 	fresh := State{
 		Phase: c.st.Phase, Previous: c.st.Previous, Entered: c.st.Entered, Now: c.st.Now,
 		LastTurn: c.st.LastTurn, LastRequest: c.st.LastRequest, LastCall: c.st.LastCall,
-		Floor: Floor{Utterance: c.st.Floor.Utterance, Worded: c.st.Floor.Utterance, Closed: c.st.Floor.Utterance},
+		Floor: floor{Utterance: c.st.Floor.Utterance, Worded: c.st.Floor.Utterance, Closed: c.st.Floor.Utterance},
 	}
 	c.st = fresh
 }

@@ -26,7 +26,7 @@ func (out *Output) reset() {
 }
 
 // ask emits the request of the reply. Step sets the context of the request at its end.
-func (out *Output) ask(r *Reply) {
+func (out *Output) ask(r *reply) {
 	e := r.ask()
 	e.Context = &out.context
 	out.asks = true

@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// Pending is the work that waits until the phase is [ListeningReady] and nobody speaks. The
+// pending is the work that waits until the phase is [ListeningReady] and nobody speaks. The
 // machine then does it in the order of [waiting], and within one kind in the order in which
 // it came.
-type Pending struct {
+type pending struct {
 	Greeted bool // the greeting was said, or is no longer wanted
 	Ending  bool // the agent says goodbye, and the conversation ends afterwards
 	Recover bool // the person asked to continue after an error of the dialogue
@@ -22,7 +22,7 @@ type Pending struct {
 	Tell    []string        // what flows say about results that no reply waited for
 	Follow  []dialog.Output // what flows do about such results, one output for each action that ran
 	News    []string        // ids of calls whose results the model must tell
-	Settle  []Settled       // tasks whose results came and have not been told yet (TasksOutlive)
+	Settle  []settled       // tasks whose results came and have not been told yet (TasksOutlive)
 
 	// Telling and Announcing are the entries of Tell and of News that the open reply tells.
 	// They go back to Tell and News if the reply is lost before it is heard.
@@ -32,8 +32,8 @@ type Pending struct {
 	Feedback int // how many steps of feedback were given while a delegated agent works
 }
 
-// Settled is a task that has its result. Its fields are those of [SettleTask].
-type Settled struct {
+// settled is a task that has its result. Its fields are those of [SettleTask].
+type settled struct {
 	ID      string `json:"id"`
 	Key     string `json:"key,omitempty"`
 	Adopted bool   `json:"adopted,omitempty"`
@@ -92,7 +92,7 @@ func (s *State) userWaits(o *Options) bool {
 }
 
 // takeText removes the first typed line and returns it with the time when it was typed.
-func (p *Pending) takeText() (text string, typed time.Time) {
+func (p *pending) takeText() (text string, typed time.Time) {
 	text, typed = p.Texts[0], p.TypedAt
 	if p.Texts = append(p.Texts[:0:0], p.Texts[1:]...); len(p.Texts) == 0 {
 		p.TypedAt = time.Time{}
@@ -101,21 +101,21 @@ func (p *Pending) takeText() (text string, typed time.Time) {
 }
 
 // takeRest removes the rest of a reply that was cut off and returns it.
-func (p *Pending) takeRest() string {
+func (p *pending) takeRest() string {
 	rest := p.Resume
 	p.Resume = ""
 	return rest
 }
 
 // takeApology removes the code of the apology and returns it.
-func (p *Pending) takeApology() string {
+func (p *pending) takeApology() string {
 	code := p.Apology
 	p.Apology = ""
 	return code
 }
 
 // takeWords moves Tell to Telling and returns it as one text.
-func (p *Pending) takeWords() string {
+func (p *pending) takeWords() string {
 	text := ""
 	for _, t := range p.Tell {
 		text = joinWords(text, t)
@@ -125,20 +125,20 @@ func (p *Pending) takeWords() string {
 }
 
 // takeFlow removes the first output of Follow and returns it.
-func (p *Pending) takeFlow() dialog.Output {
+func (p *pending) takeFlow() dialog.Output {
 	out := p.Follow[0]
 	p.Follow = append(p.Follow[:0:0], p.Follow[1:]...)
 	return out
 }
 
 // takeNews moves News to Announcing.
-func (p *Pending) takeNews() { p.Announcing, p.News = p.News, nil }
+func (p *pending) takeNews() { p.Announcing, p.News = p.News, nil }
 
 // told empties Telling and Announcing: the reply that told them has ended.
-func (p *Pending) told() { p.Telling, p.Announcing = nil, nil }
+func (p *pending) told() { p.Telling, p.Announcing = nil, nil }
 
 // untoldNews puts Telling and Announcing back to Tell and News.
-func (p *Pending) untoldNews(limit int) {
+func (p *pending) untoldNews(limit int) {
 	p.Tell = putBack(p.Telling, p.Tell, limit)
 	p.News = putBack(p.Announcing, p.News, limit)
 	p.Telling, p.Announcing = nil, nil
@@ -162,11 +162,11 @@ func putBack(taken, list []string, limit int) []string {
 
 // settleLater notes a task that has its result. The task is settled when the result has been
 // told.
-func (p *Pending) settleLater(out *Output, o *Options, call Call) {
+func (p *pending) settleLater(out *Output, o *Options, call Call) {
 	if !o.TasksOutlive {
 		return
 	}
-	p.Settle = append(p.Settle, Settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
+	p.Settle = append(p.Settle, settled{ID: call.ID, Key: call.Key, Adopted: call.Adopted()})
 	// At most Queue results are being told and Queue more wait. The oldest task is not
 	// among them.
 	if len(p.Settle) > 2*o.Limits.Queue+o.Limits.Calls {
@@ -176,7 +176,7 @@ func (p *Pending) settleLater(out *Output, o *Options, call Call) {
 }
 
 // settleTasks settles all tasks: their results have been told.
-func (p *Pending) settleTasks(out *Output) {
+func (p *pending) settleTasks(out *Output) {
 	for _, s := range p.Settle {
 		out.emit(SettleTask(s))
 	}

@@ -165,7 +165,7 @@ func (s *State) pausePlayout(out *Output) {
 func (s *State) cutAnnouncement(out *Output) {
 	r, p := &s.Reply, &s.Playout
 	heard, part := s.heardSoFar(), r.Part-1
-	if (s.Phase == ToolRunning || s.Phase == Delegated) && r.Voice != VoiceUnused {
+	if (s.Phase == ToolRunning || s.Phase == Delegated) && r.Voice != voiceUnused {
 		part = r.Part
 	}
 	part = max(part, p.Part, 1)

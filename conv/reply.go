@@ -17,10 +17,10 @@ const (
 	ReplyResumed  ReplyKind = "resumed"  // to say the rest of a reply that was cut off
 )
 
-// Reply is the agent's open turn. It has three independent states, which the package
-// documentation describes: how much of the text has come ([Progress]), what the synthesizer
-// has of it ([Voice]), and whether the reply is held back ([Hold]).
-type Reply struct {
+// reply is the agent's open turn. It has three independent states, which the package
+// documentation describes: how much of the text has come ([progress]), what the synthesizer
+// has of it ([voice]), and whether the reply is held back ([hold]).
+type reply struct {
 	Turn     int // number of the turn; zero: no turn is open
 	UserTurn int // number of the user's turn that it answers; zero: none
 	Kind     ReplyKind
@@ -33,7 +33,7 @@ type Reply struct {
 	Why       RequestReason
 	Asked     string // the text of the request: the user's words, or words to reword
 	Requested bool   // the driver has sent the request
-	Progress  Progress
+	Progress  progress
 	Advice    string // the answer to a request for advice, while the flows do not use it yet
 
 	Part    int    // the current part of the turn, from 1; tools divide the turn into parts
@@ -41,69 +41,72 @@ type Reply struct {
 	Text    string // all text of the turn so far
 	Unsaid  string // the end of Text that has not been handed to the voice
 	Sealed  int    // how many bytes of Text are in the history
-	Voice   Voice
+	Voice   voice
 	Earlier bool // audio of an earlier part has not played to its end
 	Silent  bool // the reply is text only
-	Hold    Hold
+	Hold    hold
 }
 
-// Progress says how much of the text of the current part of a reply has come.
-type Progress uint8
+// progress says how much of the text of the current part of a reply has come.
+type progress uint8
 
-// The values of [Progress].
+// The values of [progress].
 const (
-	ProgressAsking   Progress = iota // no text has come
-	ProgressRetrying                 // a try has failed; the next one follows after a pause
-	ProgressArriving                 // some text or a call has come
-	ProgressComplete                 // no more text will come
+	progressAsking   progress = iota // no text has come
+	progressRetrying                 // a try has failed; the next one follows after a pause
+	progressArriving                 // some text or a call has come
+	progressComplete                 // no more text will come
 )
 
-// Voice says what the synthesizer has of the current part of a reply.
-type Voice uint8
+// voice says what the synthesizer has of the current part of a reply.
+type voice uint8
 
-// The values of [Voice].
+// The values of [voice].
 const (
-	VoiceUnused   Voice = iota // no text that is still to be heard
-	VoiceSpeaking              // some text, and more may follow
-	VoiceEnded                 // all text, and it knows that no more follows
-	VoiceOver                  // all text, and the audio was played to its end or dropped
+	voiceUnused   voice = iota // no text that is still to be heard
+	voiceSpeaking              // some text, and more may follow
+	voiceEnded                 // all text, and it knows that no more follows
+	voiceOver                  // all text, and the audio was played to its end or dropped
 )
 
-// Hold says whether a reply is held back because a voice is heard. No audio of a held reply
+// hold says whether a reply is held back because a voice is heard. No audio of a held reply
 // plays, and none of its calls starts.
-type Hold uint8
+type hold uint8
 
-// The values of [Hold].
+// The values of [hold].
 const (
-	HoldNone    Hold = iota // the reply is not held
-	HoldReply               // the reply is held
-	HoldResults             // the reply is held, and the model has not got the results of its tools yet
+	holdNone    hold = iota // the reply is not held
+	holdReply               // the reply is held
+	holdResults             // the reply is held, and the model has not got the results of its tools yet
 )
 
 // Held reports whether the reply is held back.
-func (r *Reply) Held() bool { return r.Hold != HoldNone }
+func (r *reply) Held() bool { return r.Hold != holdNone }
 
 // Voiced reports whether the synthesizer has text of the current part whose audio has not been
 // played to its end or dropped.
-func (r *Reply) Voiced() bool { return r.Voice == VoiceSpeaking || r.Voice == VoiceEnded }
+func (r *reply) Voiced() bool { return r.Voice == voiceSpeaking || r.Voice == voiceEnded }
 
 // Complete reports whether all text of the current part has come. Advice to the flows does not
 // count as text.
-func (r *Reply) Complete() bool { return r.Progress == ProgressComplete && !r.consulting() }
+func (r *reply) Complete() bool { return r.Progress == progressComplete && !r.consulting() }
+
+// Retrying reports whether a try has failed and the next one waits for its pause.
+func (r *reply) Retrying() bool { return r.Progress == progressRetrying }
 
 // Advised reports whether a request for advice has ended, with or without advice, and the
 // flows have not used it yet.
-func (r *Reply) Advised() bool { return r.Progress == ProgressComplete && r.consulting() }
+func (r *reply) Advised() bool { return r.Progress == progressComplete && r.consulting() }
 
 // answered reports whether text or a call has come for the request.
-func (r *Reply) answered() bool { return r.Progress >= ProgressArriving }
+func (r *reply) answered() bool { return r.Progress >= progressArriving }
 
 // sounding reports whether audio of the turn has not been played to its end or dropped.
-func (r *Reply) sounding() bool { return r.Voiced() || r.Earlier }
+func (r *reply) sounding() bool { return r.Voiced() || r.Earlier }
 
 // stale reports whether an event belongs to another turn, or to a request that has been
 // replaced.
-func (r *Reply) stale(number, request int) bool {
+func (r *reply) stale(number, request int) bool {
 	if number != 0 && number != r.Turn {
 		return true
 	}
@@ -111,98 +114,98 @@ func (r *Reply) stale(number, request int) bool {
 }
 
 // consulting reports whether the current request is for advice.
-func (r *Reply) consulting() bool {
+func (r *reply) consulting() bool {
 	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
 }
 
 // unreadWords reports whether the flows have not handled the user's turn yet because a model
 // is asked what it means.
-func (r *Reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
+func (r *reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
 
 // asks begins the first try of a request.
-func (r *Reply) asks(request int, why RequestReason, text string) {
+func (r *reply) asks(request int, why RequestReason, text string) {
 	r.Request, r.Attempt, r.Why, r.Asked = request, 1, why, text
-	r.Requested, r.Progress, r.Advice = false, ProgressAsking, ""
+	r.Requested, r.Progress, r.Advice = false, progressAsking, ""
 }
 
 // asksAnew begins the next try of a request, under a new number.
-func (r *Reply) asksAnew(request int) {
+func (r *reply) asksAnew(request int) {
 	r.Request, r.Attempt = request, r.Attempt+1
-	r.Requested, r.Progress = false, ProgressAsking
+	r.Requested, r.Progress = false, progressAsking
 }
 
 // ask returns the effect for the current request, without its context.
-func (r *Reply) ask() RequestReply {
+func (r *reply) ask() RequestReply {
 	return RequestReply{
 		Turn: r.Turn, UserTurn: r.UserTurn, Request: r.Request, Attempt: r.Attempt, Text: r.Asked, Why: r.Why,
 	}
 }
 
-// came notes that text or a call has come for the request.
-func (r *Reply) came() {
+// Came notes that text or a call has come for the request.
+func (r *reply) Came() {
 	r.Requested = true
-	r.Progress = max(r.Progress, ProgressArriving)
+	r.Progress = max(r.Progress, progressArriving)
 }
 
 // retries drops the text of a try that failed.
-func (r *Reply) retries() {
+func (r *reply) retries() {
 	r.Text, r.Unsaid = r.Text[:r.Sealed], ""
-	r.Progress = ProgressRetrying
+	r.Progress = progressRetrying
 }
 
 // add appends text to the reply.
-func (r *Reply) add(text string) {
+func (r *reply) add(text string) {
 	r.Text += text
 	r.Unsaid += text
 }
 
 // voiced notes that text of the current part has been handed to the voice, or that audio of
 // the part has begun to play.
-func (r *Reply) voiced() {
+func (r *reply) voiced() {
 	switch r.Voice {
-	case VoiceUnused:
-		r.Voice = VoiceSpeaking
-	case VoiceOver:
-		r.Voice = VoiceEnded
-	case VoiceSpeaking, VoiceEnded:
+	case voiceUnused:
+		r.Voice = voiceSpeaking
+	case voiceOver:
+		r.Voice = voiceEnded
+	case voiceSpeaking, voiceEnded:
 	}
 }
 
 // unvoiced notes that the audio of the current part has been played to its end, or dropped.
-func (r *Reply) unvoiced() {
+func (r *reply) unvoiced() {
 	switch r.Voice {
-	case VoiceSpeaking:
-		r.Voice = VoiceUnused
-	case VoiceEnded:
-		r.Voice = VoiceOver
-	case VoiceUnused, VoiceOver:
+	case voiceSpeaking:
+		r.Voice = voiceUnused
+	case voiceEnded:
+		r.Voice = voiceOver
+	case voiceUnused, voiceOver:
 	}
 }
 
 // closes reports whether the voice must be told now that the part has no more text. It does so
 // once for each part.
-func (r *Reply) closes() bool {
-	if !r.Complete() || r.Held() || r.Voice != VoiceSpeaking {
+func (r *reply) closes() bool {
+	if !r.Complete() || r.Held() || r.Voice != voiceSpeaking {
 		return false
 	}
-	r.Voice = VoiceEnded
+	r.Voice = voiceEnded
 	return true
 }
 
 // nextPart begins the next part of the turn, after a tool.
-func (r *Reply) nextPart() {
+func (r *reply) nextPart() {
 	r.Part++
 	r.Earlier = r.Earlier || r.Voiced()
-	r.Voice, r.Progress = VoiceUnused, ProgressArriving
+	r.Voice, r.Progress = voiceUnused, progressArriving
 }
 
 // over reports whether nothing of the reply is left to say or to play, as far as the reply
-// knows: the [Playout] may still play.
-func (r *Reply) over() bool { return r.Complete() && !r.Held() && !r.sounding() }
+// knows: the [playout] may still play.
+func (r *reply) over() bool { return r.Complete() && !r.Held() && !r.sounding() }
 
 // nextSentence removes the next whole sentence from Unsaid and returns it. If all is set and
 // no whole sentence is left, it returns the rest. ok reports whether there was any text.
-func (r *Reply) nextSentence(all bool) (text string, ok bool) {
+func (r *reply) nextSentence(all bool) (text string, ok bool) {
 	n := sentenceEnd(r.Unsaid)
 	if n == 0 && all {
 		n = len(r.Unsaid)
@@ -216,20 +219,20 @@ func (r *Reply) nextSentence(all bool) (text string, ok bool) {
 }
 
 // dropUnsaid removes the text that was not handed to the voice from the reply.
-func (r *Reply) dropUnsaid() {
+func (r *reply) dropUnsaid() {
 	r.Text = r.Text[:len(r.Text)-min(len(r.Unsaid), len(r.Text)-r.Sealed)]
 	r.Unsaid = ""
 }
 
 // close tells the voice that the part has no more text, if that is so and has not been told
 // before.
-func (r *Reply) close(out *Output) {
+func (r *reply) close(out *Output) {
 	if r := r; r.closes() {
 		out.emit(EndSpeech{Turn: r.Turn, Part: r.Part})
 	}
 }
 
-func (r *Reply) speak(out *Output, text, code string) {
+func (r *reply) speak(out *Output, text, code string) {
 	r.Seq++
 	r.voiced()
 	out.emit(Speak{Turn: r.Turn, Part: r.Part, Seq: r.Seq, Text: text, Code: code})
@@ -237,7 +240,7 @@ func (r *Reply) speak(out *Output, text, code string) {
 
 // speakSentences hands the whole sentences of Unsaid to the voice; if all is set, also the rest
 // of Unsaid. It does nothing if the reply is held or text only.
-func (r *Reply) speakSentences(out *Output, all bool) {
+func (r *reply) speakSentences(out *Output, all bool) {
 	if r.Held() || r.Silent {
 		return
 	}

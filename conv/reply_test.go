@@ -6,16 +6,16 @@ import "testing"
 // is reported again after it was played to its end.
 func TestVoiceIsToldTheEndOnce(t *testing.T) {
 	var out Output
-	r := Reply{Turn: 2, Part: 1, Text: "Well. And", Unsaid: "Well. And"}
+	r := reply{Turn: 2, Part: 1, Text: "Well. And", Unsaid: "Well. And"}
 	r.speakSentences(&out, false)
-	if r.close(&out); r.Voice != VoiceSpeaking {
+	if r.close(&out); r.Voice != voiceSpeaking {
 		t.Fatalf("the voice is %d while text is to come, expected speaking", r.Voice)
 	}
-	r.Progress = ProgressComplete
+	r.Progress = progressComplete
 	r.speakSentences(&out, true)
 	r.close(&out)
 	r.close(&out)
-	if r.unvoiced(); r.Voice != VoiceOver || !r.over() {
+	if r.unvoiced(); r.Voice != voiceOver || !r.over() {
 		t.Fatalf("the voice is %d and the reply over: %v, expected over", r.Voice, r.over())
 	}
 	r.voiced()
@@ -26,7 +26,7 @@ func TestVoiceIsToldTheEndOnce(t *testing.T) {
 			ends++
 		}
 	}
-	if ends != 1 || r.Voice != VoiceEnded || r.Unsaid != "" {
+	if ends != 1 || r.Voice != voiceEnded || r.Unsaid != "" {
 		t.Errorf("%d ends, the voice is %d, %q is unsaid; expected one end, all said", ends, r.Voice, r.Unsaid)
 	}
 }
@@ -34,17 +34,17 @@ func TestVoiceIsToldTheEndOnce(t *testing.T) {
 // TestPartsOfAReply: behind a tool the turn goes on with a part of its own, and audio
 // of the one before may still be heard.
 func TestPartsOfAReply(t *testing.T) {
-	r := Reply{Turn: 2, Part: 1, Progress: ProgressComplete, Voice: VoiceEnded}
+	r := reply{Turn: 2, Part: 1, Progress: progressComplete, Voice: voiceEnded}
 	r.nextPart()
 	if r.Part != 2 || !r.Earlier || r.Voiced() || r.Complete() {
 		t.Errorf("the next part is %+v", r)
 	}
 	r.asks(3, RequestWording, "Which city?")
-	if r.Progress = ProgressComplete; r.Complete() || !r.Advised() {
+	if r.Progress = progressComplete; r.Complete() || !r.Advised() {
 		t.Error("advice counts as text")
 	}
 	r.asks(4, RequestToolResult, "")
-	r.came()
+	r.Came()
 	if r.Before != 0 || !r.answered() || !r.Requested {
 		t.Errorf("a request that was answered is %+v", r)
 	}

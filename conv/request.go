@@ -36,7 +36,7 @@ func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 		s.aside()
 	}
 	s.LastTurn++
-	s.Reply = Reply{
+	s.Reply = reply{
 		Turn: s.LastTurn, UserTurn: userTurn, Kind: kind, Started: s.Now, Part: 1,
 	}
 	out.Turns = append(out.Turns, TurnEvent{
@@ -118,7 +118,7 @@ func (c *Conversation) handleReplyRequested() {
 // reply counts as stalled begins again.
 func (c *Conversation) replyCame() {
 	c.adoptReply()
-	c.st.Reply.came()
+	c.st.Reply.Came()
 	c.st.disarm(timers.Try, timers.Processing)
 	switch c.st.Phase {
 	case Understanding, Waiting, Generating, ListeningCapturing, Speaking:
@@ -142,7 +142,7 @@ func (c *Conversation) handleReplyDelta(text string) {
 
 func (c *Conversation) handleReplyDone(e ReplyDone) {
 	r := &c.st.Reply
-	if r.Progress == ProgressComplete {
+	if r.Progress == progressComplete {
 		return // the event is repeated
 	}
 	if c.st.Reply.consulting() {
@@ -172,7 +172,7 @@ func (c *Conversation) tryTimedOut() {
 		c.advised("", causeAdviceTimeout)
 		return
 	}
-	if r.Progress != ProgressRetrying {
+	if !r.Retrying() {
 		if !c.st.retryLater(&c.opts) {
 			c.processingTimedOut() // no try is left
 			return
@@ -198,7 +198,7 @@ func (s *State) retryLater(o *Options) bool {
 	if limit := s.Timers[timers.Processing]; !limit.IsZero() && !s.Now.Add(wait).Before(limit) {
 		return false
 	}
-	r.Progress = ProgressRetrying
+	r.Progress = progressRetrying
 	s.arm(timers.Try, wait)
 	return true
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 // This file does the work that waits for ListeningReady.
 
-// settle does the work that waits ([Pending]), one kind after the other, as long as the phase
+// settle does the work that waits ([pending]), one kind after the other, as long as the phase
 // is ListeningReady and work is left.
 func (c *Conversation) settle() {
 	for c.st.Phase == ListeningReady && c.settleOnce() {

@@ -63,12 +63,12 @@ func (s *State) snapshot() ([]byte, error) {
 
 // withoutWords returns the state without everything that was said, typed or told.
 func (s State) withoutWords() State {
-	s.History, s.Summary, s.Context = nil, Summary{}, Context{}
+	s.History, s.Summary, s.Context = nil, summary{}, Context{}
 	s.User.Text, s.User.Partial = "", ""
 	s.Over.Text, s.Over.Partial, s.Said = "", "", ""
 	s.Reply.Text, s.Reply.Unsaid, s.Reply.Sealed, s.Reply.Asked, s.Reply.Advice = "", "", 0, "", ""
 	s.Playout.Text = ""
-	s.ReadBack, s.Consent = ReadBack{}, Consent{}
+	s.ReadBack, s.Consent = readBack{}, consent{}
 	s.Conn.Unanswered.Text = ""
 	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
 	s.Calls = slices.Clone(s.Calls)

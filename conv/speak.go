@@ -12,7 +12,7 @@ import (
 // the voice that no more follows.
 func (s *State) finishText(out *Output) {
 	r := &s.Reply
-	r.Progress = ProgressComplete
+	r.Progress = progressComplete
 	if s.Phase == Speaking {
 		s.disarm(timers.Processing) // from here on TimerPlayout applies
 	}
@@ -30,7 +30,7 @@ func (c *Conversation) say(kind ReplyKind, text, code string, cause Cause) {
 // sayWords completes the open reply with words of the engine or of the dialogue.
 func (c *Conversation) sayWords(text, code string, cause Cause) {
 	r := &c.st.Reply
-	r.Requested, r.Progress = true, ProgressComplete
+	r.Requested, r.Progress = true, progressComplete
 	c.become(Generating, cause)
 	c.st.arm(timers.Processing, c.opts.Limits.Processing)
 	if code != "" {

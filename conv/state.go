@@ -22,27 +22,27 @@ type State struct {
 	LastRequest int `json:"last_request"`        // the last number given to a request
 	LastCall    int `json:"last_call,omitempty"` // the last number given to a call without an id
 
-	Floor     Floor              `json:"floor"`
-	User      UserTurn           `json:"user"`
-	Over      UserTurn           `json:"over,omitzero"` // words over the agent's audio that may be an interruption
-	Reply     Reply              `json:"reply"`
-	Playout   Playout            `json:"playout"`
-	ReadBack  ReadBack           `json:"read_back,omitzero"` // the question of the dialogue that waits for a yes
-	Consent   Consent            `json:"consent,omitzero"`   // the calls of a model that wait for a yes
+	Floor     floor              `json:"floor"`
+	User      userTurn           `json:"user"`
+	Over      userTurn           `json:"over,omitzero"` // words over the agent's audio that may be an interruption
+	Reply     reply              `json:"reply"`
+	Playout   playout            `json:"playout"`
+	ReadBack  readBack           `json:"read_back,omitzero"` // the question of the dialogue that waits for a yes
+	Consent   consent            `json:"consent,omitzero"`   // the calls of a model that wait for a yes
 	Barge     turn.BargeIn       `json:"barge"`
 	DeadAir   turn.DeadAir       `json:"dead_air"`
-	Calls     Calls              `json:"calls,omitempty"`
-	Session   Session            `json:"session"`
-	Rules     Rules              `json:"rules,omitzero"`
-	Conn      Connection         `json:"connection"`
-	Faults    Faults             `json:"faults"`
-	Pending   Pending            `json:"pending"`
-	Suspended Suspension         `json:"suspension"`
+	Calls     calls              `json:"calls,omitempty"`
+	Session   session            `json:"session"`
+	Rules     rules              `json:"rules,omitzero"`
+	Conn      connection         `json:"connection"`
+	Faults    faults             `json:"faults"`
+	Pending   pending            `json:"pending"`
+	Suspended suspension         `json:"suspension"`
 	Dialogue  dialog.State       `json:"dialogue"`
 	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent expects from the user
 	Expecting bool               `json:"expecting,omitempty"` // Expect was set
 	History   []Item             `json:"history,omitempty"`
-	Summary   Summary            `json:"summary,omitzero"`
+	Summary   summary            `json:"summary,omitzero"`
 	Context   Context            `json:"context,omitzero"`
 	Said      string             `json:"said,omitempty"`     // the agent's last words that had audio
 	SaidCut   bool               `json:"said_cut,omitempty"` // Said was cut off
@@ -59,15 +59,15 @@ func (s *State) Audible() bool {
 	return s.Phase == Speaking || s.Playout.Playing && s.Phase != ListeningCapturing
 }
 
-// Rules are the rules that the last [SessionConfigured] has set. The zero value means that the
+// rules are the rules that the last [SessionConfigured] has set. The zero value means that the
 // options apply.
-type Rules struct {
+type rules struct {
 	BargeIn    turn.BargeInPolicy `json:"barge_in,omitempty"`
 	ListenOnly bool               `json:"listen_only,omitempty"`
 }
 
-// Suspension is what the machine keeps during a planned pause.
-type Suspension struct {
+// suspension is what the machine keeps during a planned pause.
+type suspension struct {
 	Source Source           `json:"source,omitempty"` // why the pause was made
 	At     time.Time        `json:"at"`               // when the pause began
 	Timers timers.Deadlines `json:"timers"`           // the timers at that time
@@ -142,14 +142,14 @@ type TurnEvent struct {
 // clone returns a deep copy of the state.
 func (s State) clone() State {
 	s.Calls = append([]Call(nil), s.Calls...)
-	s.Consent.Calls = append([]Asked(nil), s.Consent.Calls...)
+	s.Consent.Calls = append([]asked(nil), s.Consent.Calls...)
 	s.Faults.Expiries = append([]time.Time(nil), s.Faults.Expiries...)
 	s.Pending.Texts = append([]string(nil), s.Pending.Texts...)
 	s.Pending.News = append([]string(nil), s.Pending.News...)
 	s.Pending.Tell = append([]string(nil), s.Pending.Tell...)
 	s.Pending.Telling = append([]string(nil), s.Pending.Telling...)
 	s.Pending.Follow = append([]dialog.Output(nil), s.Pending.Follow...)
-	s.Pending.Settle = append([]Settled(nil), s.Pending.Settle...)
+	s.Pending.Settle = append([]settled(nil), s.Pending.Settle...)
 	s.Pending.Announcing = append([]string(nil), s.Pending.Announcing...)
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
 	s.History = append([]Item(nil), s.History...)

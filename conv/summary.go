@@ -4,8 +4,8 @@ package conv
 // word, and a summary of the turns before them. Source: seed 001, 4.8 (context preservation)
 // and section 8.
 
-// Summary is the summary of the beginning of the history.
-type Summary struct {
+// summary is the summary of the beginning of the history.
+type summary struct {
 	Text  string `json:"text,omitempty"`  // the summary, in the words of a model
 	Items int    `json:"items,omitempty"` // how many of the first entries of the history it covers
 	// Asking is how many entries the summary will cover that was asked for, or zero if none
@@ -70,13 +70,13 @@ func (s *State) context() ReplyContext {
 }
 
 // forgot notes that the n oldest entries of the history were dropped.
-func (s *Summary) forgot(n int) {
+func (s *summary) forgot(n int) {
 	s.Items = max(0, s.Items-n)
 	s.Asking = max(0, s.Asking-n)
 }
 
 // inserted notes that an entry was inserted into the history at the index at.
-func (s *Summary) inserted(at int) {
+func (s *summary) inserted(at int) {
 	if at < s.Items {
 		s.Items++
 	}

@@ -17,7 +17,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 	}
 	// A voice that has not interrupted by now is not judged any further.
 	st.Barge.Reset()
-	st.Over = UserTurn{}
+	st.Over = userTurn{}
 	c.st.armDerived(&c.opts)
 	st.Playout.measure(st.heardSoFar(), st.Now)
 	source := e.Source
@@ -25,7 +25,7 @@ func (c *Conversation) handleSessionRenewal(e SessionRenewal) {
 		source = SourceRenewal
 	}
 	st.Before = st.Phase
-	st.Suspended = Suspension{Source: source, At: c.st.Now, Timers: st.Timers}
+	st.Suspended = suspension{Source: source, At: c.st.Now, Timers: st.Timers}
 	for t := range st.Timers {
 		if timers.Timer(t).RunsWhileSuspended() {
 			st.Suspended.Timers[t] = time.Time{}
@@ -53,7 +53,7 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 		c.st.sessionLives(&c.opts, e.ID)
 	}
 	pause := st.Suspended
-	st.Suspended = Suspension{}
+	st.Suspended = suspension{}
 	shift := c.st.Now.Sub(pause.At)
 	for t := range st.Timers {
 		if at := pause.Timers[t]; !at.IsZero() {
@@ -150,7 +150,7 @@ func (c *Conversation) dropSuspension() {
 		st.DeadAir.Stop()
 	}
 	facts := st.Suspended.Facts
-	st.Suspended = Suspension{}
+	st.Suspended = suspension{}
 	for _, fact := range facts {
 		if describe(fact).late(&c.check, &c.st, fact) {
 			continue

@@ -81,7 +81,7 @@ func (s *State) closeUserTurn(out *Output, how TurnEventType) {
 		f.Closed = max(f.Closed, f.Worded)
 		f.Voice, f.VoiceOf = time.Time{}, 0
 	}
-	*u = UserTurn{}
+	*u = userTurn{}
 }
 
 func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
@@ -127,7 +127,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 // speechOverAgent handles a voice over the agent's audio.
 func (c *Conversation) speechOverAgent(cause Cause) {
 	if c.st.Barge.Quiet() {
-		c.st.Over = UserTurn{} // earlier words that did not interrupt do not belong to this voice
+		c.st.Over = userTurn{} // earlier words that did not interrupt do not belong to this voice
 	}
 	c.actOnBarge(c.st.Barge.SpeechStarted(c.st.profile(&c.opts), c.st.Now), cause)
 }
@@ -155,7 +155,7 @@ func (c *Conversation) speechWhileThinking(cause Cause) {
 	if c.st.profile(&c.opts).Policy == turn.BargeInNone {
 		return // the words are kept and answered after the reply
 	}
-	st.Reply.Hold = HoldReply
+	st.Reply.Hold = holdReply
 	c.st.stopHeldClock()
 	c.st.holdPlayout(&c.out)
 	c.takeFloor(cause)
@@ -181,7 +181,7 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 		c.actOnBarge(c.st.Barge.SpeechStopped(c.st.profile(&c.opts), c.st.Now), causeSpeechStopped)
 		if c.st.Audible() && c.st.Over.Partial == "" {
 			// The voice did not interrupt and all its words have come, so they are dropped.
-			c.st.Over = UserTurn{}
+			c.st.Over = userTurn{}
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (c *Conversation) actOnBarge(a turn.Action, cause Cause) {
 	case turn.Resume:
 		c.st.Playout.resume(&c.out, c.st.Now)
 		if !st.Floor.Speaking {
-			st.Over = UserTurn{} // the voice did not interrupt
+			st.Over = userTurn{} // the voice did not interrupt
 		}
 	case turn.Stop:
 		c.bargeIn(cause)
@@ -252,7 +252,7 @@ func (c *Conversation) bargeIn(cause Cause) {
 // ended. Words that are an echo are dropped.
 func (s *State) overIsOver(e *ear) {
 	over := s.Over
-	s.Over = UserTurn{}
+	s.Over = userTurn{}
 	s.Barge.Reset()
 	echo := e.echoesEnd(over.Words(), s.Reply.Text)
 	if !s.Floor.Speaking {
@@ -267,9 +267,9 @@ func (s *State) overIsOver(e *ear) {
 }
 
 // takeOver moves the words over the agent's audio to the user's turn and returns them.
-func (s *State) takeOver() UserTurn {
+func (s *State) takeOver() userTurn {
 	over := s.Over
-	s.Over = UserTurn{}
+	s.Over = userTurn{}
 	if over.Text != "" {
 		s.User.note(over.Text, over.Confidence, true, over.Began)
 	}

@@ -60,7 +60,7 @@ func (s *State) handleTaskAdopted(out *Output, o *Options, e TaskAdopted) {
 	s.LastCall++
 	call := Call{
 		ID: fmt.Sprintf("earlier-%d", s.LastCall), Key: e.Key, Name: e.Name, Arguments: e.Arguments, Long: true,
-		State: CallRunning, Due: DueNews, Origin: OriginEarlier,
+		State: callRunning, Due: dueNews, Origin: originEarlier,
 		Started: s.Now, Deadline: s.Now.Add(o.Limits.Task),
 	}
 	s.Calls, s.changed = append(s.Calls, call), true
@@ -70,7 +70,7 @@ func (s *State) handleTaskAdopted(out *Output, o *Options, e TaskAdopted) {
 // adopted reports whether this conversation has already adopted the task with this key.
 func (s *State) adopted(key string) bool {
 	return s.Calls.adopted(key) ||
-		slices.ContainsFunc(s.Pending.Settle, func(s Settled) bool { return s.Adopted && s.Key == key })
+		slices.ContainsFunc(s.Pending.Settle, func(s settled) bool { return s.Adopted && s.Key == key })
 }
 
 // earlierResult returns what an agent with flows says about the result of an adopted task. It
@@ -100,7 +100,7 @@ func earlierResult(phrases *messages.Catalog, limit int, r result) string {
 func (c *Conversation) cancelTasks() {
 	for i := 0; i < len(c.st.Calls); {
 		call := c.st.Calls[i]
-		if call.Turn != c.st.Reply.Turn || !call.Long || call.State != CallRunning {
+		if call.Turn != c.st.Reply.Turn || !call.Long || !call.Running() {
 			i++
 			continue
 		}

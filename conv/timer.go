@@ -46,7 +46,7 @@ func (s *State) armDerived(o *Options) {
 	s.Timers[timers.Tool], s.Timers[timers.Task] = time.Time{}, time.Time{}
 	for i := range s.Calls {
 		call := &s.Calls[i]
-		if call.State != CallRunning {
+		if !call.Running() {
 			continue
 		}
 		t := timers.Tool

@@ -60,7 +60,7 @@ func (c *Conversation) handleToolCalled(e ToolCalled) {
 	}
 	call := Call{
 		ID: e.ID, Name: e.Name, Arguments: e.Arguments, Turn: r.Turn, Long: e.Long, Confirm: e.Confirm,
-		State: CallHeld, Started: c.st.Now,
+		State: callHeld, Started: c.st.Now,
 	}
 	if !r.Held() {
 		c.st.Reply.speakSentences(&c.out, true)
@@ -89,7 +89,7 @@ func (c *Conversation) startHeldCalls(cause Cause) bool {
 	started, refused := false, false
 	for i := 0; i < len(c.st.Calls); i++ {
 		call := &c.st.Calls[i]
-		if call.State != CallHeld || call.Turn != c.st.Reply.Turn {
+		if !call.Held() || call.Turn != c.st.Reply.Turn {
 			continue
 		}
 		if !started {
@@ -103,7 +103,7 @@ func (c *Conversation) startHeldCalls(cause Cause) bool {
 			i--
 			continue
 		}
-		call.State, call.Started = CallRunning, c.st.Now
+		call.State, call.Started = callRunning, c.st.Now
 		if call.Long {
 			call.Deadline = c.st.Now.Add(c.opts.Limits.Task)
 			c.out.emit(StartTask{Turn: call.Turn, ID: call.ID, Key: call.Key, Name: call.Name, Arguments: call.Arguments})
@@ -139,7 +139,7 @@ func (s *State) cancelCall(out *Output, i int) {
 func (c *Conversation) endCall(i int, r result) Call {
 	call := c.st.Calls[i]
 	c.st.Calls = append(c.st.Calls[:i], c.st.Calls[i+1:]...)
-	if call.Long && call.State == CallRunning {
+	if call.Long && call.Running() {
 		c.st.Pending.settleLater(&c.out, &c.opts, call)
 	}
 	text := r.Text
@@ -179,7 +179,7 @@ func (c *Conversation) endInBackground(i int, r result) {
 		c.st.Pending.Tell = enqueue(&c.opts, c.st.Pending.Tell, earlierResult(c.phrases, c.opts.Limits.ResultChars, r))
 	case call.Action():
 		c.st.tellLater(&c.out, &c.opts, c.st.actionEnded(&c.opts, call, r))
-	case call.Long || call.Due == DueNews:
+	case call.Long || call.Announced():
 		c.st.Pending.News = enqueue(&c.opts, c.st.Pending.News, call.ID)
 	}
 }
@@ -259,7 +259,7 @@ func (c *Conversation) continueReply(cause Cause) {
 	c.become(Understanding, cause)
 	if c.st.userHasFloor() {
 		// If the voice is a noise, releaseReply makes the request.
-		r.Hold = HoldResults
+		r.Hold = holdResults
 		c.st.holdPlayout(&c.out)
 		c.takeFloor(cause)
 		return
@@ -320,7 +320,7 @@ func (c *Conversation) callTimedOut(long bool) {
 	}
 	for i := 0; i < len(c.st.Calls); {
 		call := &c.st.Calls[i]
-		if call.State != CallRunning || call.Long != long || c.st.Now.Before(call.Deadline) {
+		if !call.Running() || call.Long != long || c.st.Now.Before(call.Deadline) {
 			i++
 			continue
 		}

@@ -2,8 +2,8 @@ package conv
 
 import "time"
 
-// UserTurn is the user's open turn, or words that have come before a turn is open.
-type UserTurn struct {
+// userTurn is the user's open turn, or words that have come before a turn is open.
+type userTurn struct {
 	Turn       int       `json:"turn"`       // number of the turn; zero: no turn is open
 	Text       string    `json:"text"`       // the words of final transcripts
 	Partial    string    `json:"partial"`    // the words since then, which may still change
@@ -14,11 +14,11 @@ type UserTurn struct {
 }
 
 // Words returns all words of the turn so far.
-func (u UserTurn) Words() string { return joinWords(u.Text, u.Partial) }
+func (u userTurn) Words() string { return joinWords(u.Text, u.Partial) }
 
 // note adds words of the recognizer. final says that they are a final transcript, which
 // replaces the partial words. began is when the voice that said them began.
-func (u *UserTurn) note(text string, confidence float64, final bool, began time.Time) {
+func (u *userTurn) note(text string, confidence float64, final bool, began time.Time) {
 	if text != "" && u.Words() == "" {
 		u.Began = began
 	}

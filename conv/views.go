@@ -51,7 +51,7 @@ func (s *State) amplifier(p Phase) view.Amplifier {
 		switch {
 		case s.Session.Alive():
 			return view.AmplifierIdle
-		case s.Session.Life == SessionOver:
+		case s.Session.Life == sessionOver:
 			return view.AmplifierReconnecting
 		default:
 			return view.AmplifierNone

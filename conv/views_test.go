@@ -10,56 +10,6 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// TestViewsOfThePhases is the table of DESIGN.md section 3, row by row, with each
-// context that a cell depends on.
-func TestViewsOfThePhases(t *testing.T) {
-	at := func(p conv.Phase) conv.State { return conv.State{Phase: p} }
-	barged := func(p conv.Phase) conv.State { return conv.State{Phase: p, Floor: conv.Floor{Barged: 2}} }
-	suspended := func(s conv.State) conv.State {
-		s.Before, s.Phase = s.Phase, conv.Suspended
-		return s
-	}
-	for _, c := range []struct {
-		state conv.State
-		want  [4]string
-	}{
-		{at(conv.Idle), [4]string{"idle", "none", "IDLE", "AGENT_IDLE"}},
-		{at(conv.Preparing), [4]string{"preparing", "none", "IDLE", "AGENT_IDLE"}},
-		{conv.State{Phase: conv.Preparing, Session: conv.Session{Life: conv.SessionLives}}, [4]string{"preparing", "idle", "IDLE", "AGENT_IDLE"}},
-		{conv.State{Phase: conv.Preparing, Session: conv.Session{Life: conv.SessionOver}}, [4]string{"preparing", "reconnecting", "IDLE", "AGENT_IDLE"}},
-		{at(conv.ListeningReady), [4]string{"listening", "idle", "LISTENING", "AGENT_IDLE"}},
-		{barged(conv.ListeningReady), [4]string{"listening", "idle", "LISTENING", "INTERRUPTED"}},
-		{at(conv.ListeningCapturing), [4]string{"listening", "listening", "LISTENING", "AGENT_IDLE"}},
-		{barged(conv.ListeningCapturing), [4]string{"listening", "listening", "LISTENING", "INTERRUPTED"}},
-		{at(conv.Understanding), [4]string{"processing", "processing", "PROCESSING", "AGENT_IDLE"}},
-		{barged(conv.Understanding), [4]string{"processing", "processing", "PROCESSING", "INTERRUPTED"}},
-		{at(conv.Waiting), [4]string{"waitingForCopilot", "processing", "PROCESSING", "AGENT_IDLE"}},
-		{barged(conv.Waiting), [4]string{"waitingForCopilot", "processing", "PROCESSING", "INTERRUPTED"}},
-		{at(conv.Generating), [4]string{"processing", "processing", "PROCESSING", "AGENT_IDLE"}},
-		{barged(conv.Generating), [4]string{"processing", "processing", "PROCESSING", "INTERRUPTED"}},
-		{at(conv.ToolRunning), [4]string{"processing", "tool_executing", "PROCESSING", "AGENT_IDLE"}},
-		{barged(conv.ToolRunning), [4]string{"processing", "tool_executing", "PROCESSING", "INTERRUPTED"}},
-		{at(conv.Delegated), [4]string{"waitingForCopilot", "waiting_amplifier", "PROCESSING", "AGENT_IDLE"}},
-		{at(conv.Speaking), [4]string{"speaking", "speaking", "SPEAKING", "AGENT_SPEAKING"}},
-		{conv.State{Phase: conv.Interrupted, Floor: conv.Floor{BrokeIn: true}}, [4]string{"interrupted", "listening", "INTERRUPTED", "INTERRUPTED"}},
-		{at(conv.Interrupted), [4]string{"interrupted", "idle", "INTERRUPTED", "INTERRUPTED"}},
-		{suspended(at(conv.Speaking)), [4]string{"suspended", "speaking", "IDLE", "AGENT_SPEAKING"}},
-		{suspended(at(conv.Delegated)), [4]string{"suspended", "waiting_amplifier", "IDLE", "AGENT_IDLE"}},
-		{suspended(barged(conv.Waiting)), [4]string{"suspended", "processing", "IDLE", "INTERRUPTED"}},
-		{barged(conv.Reconnecting), [4]string{"suspended", "reconnecting", "IDLE", "AGENT_IDLE"}},
-		{barged(conv.Faulted), [4]string{"faulted", "error", "IDLE", "AGENT_IDLE"}},
-		{barged(conv.Terminating), [4]string{"terminating", "none", "IDLE", "AGENT_IDLE"}},
-	} {
-		views := c.state.Views()
-		for i, v := range view.Names() {
-			if got := v.Of(views); got != c.want[i] {
-				t.Errorf("%v (before %v, %+v, %+v): view %s is %s, expected %s",
-					c.state.Phase, c.state.Before, c.state.Floor, c.state.Session, v, got, c.want[i])
-			}
-		}
-	}
-}
-
 // TestViewsAreRefused: a view that is not there is an error that names those which
 // are.
 func TestViewsAreRefused(t *testing.T) {

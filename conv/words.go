@@ -182,7 +182,7 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 	c.actOnBarge(action, c.event)
 	if final && action != turn.Stop && !c.st.Floor.Speaking {
 		// The words did not interrupt and are not input either.
-		c.st.Over = UserTurn{}
+		c.st.Over = userTurn{}
 	}
 }
 

@@ -84,7 +84,7 @@ func (k *Checker) Step(now time.Time, ev conv.Event) (err error) {
 // listen advances the time heard of audible audio to now.
 func (k *Checker) listen(st *conv.State, now time.Time) {
 	p := &st.Playout
-	if p.Playing && p.Sound != conv.SoundPaused && st.Phase != conv.Suspended && p.Turn != 0 && p.Turn == st.Reply.Turn {
+	if p.Playing && !p.Paused() && st.Phase != conv.Suspended && p.Turn != 0 && p.Turn == st.Reply.Turn {
 		k.heard[p.Turn] += now.Sub(k.last)
 	}
 }

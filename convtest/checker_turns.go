@@ -145,7 +145,7 @@ func (k *Checker) checkCalls(s step) error {
 	open := map[string]bool{}
 	for _, call := range s.after.Calls {
 		open[call.ID] = true
-		if call.State == conv.CallHeld && (call.Turn != s.after.Reply.Turn || !s.after.Reply.Held()) {
+		if call.Held() && (call.Turn != s.after.Reply.Turn || !s.after.Reply.Held()) {
 			return fmt.Errorf("call %q is held for turn %d, which is not held: it will never run", call.ID, call.Turn)
 		}
 		if k.results[call.ID] > 0 {

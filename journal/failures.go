@@ -140,7 +140,7 @@ func (f *Failures) overdue(now time.Time, ev conv.Event, out *conv.Output, st *c
 
 // retries reports whether the open request will be made again after a pause.
 func (f *Failures) retries(st *conv.State) bool {
-	return st.Reply.Turn == f.asked.turn && st.Reply.Progress == conv.ProgressRetrying
+	return st.Reply.Turn == f.asked.turn && st.Reply.Retrying()
 }
 
 // giveUp marks the open request as failed.

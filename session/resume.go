@@ -61,7 +61,7 @@ func (s *Session) goOn(now time.Time) error {
 func running(c *conv.Conversation) []conv.Call {
 	var list []conv.Call
 	for _, call := range c.State().Calls {
-		if call.State == conv.CallRunning {
+		if call.Running() {
 			list = append(list, call)
 		}
 	}

@@ -75,7 +75,7 @@ func canonicalReply(st *conv.State) {
 	r := &st.Reply
 	r.Text = presence(r.Text, "Well. And")
 	if r.Turn == 0 {
-		*r = conv.Reply{}
+		reset(r)
 		return
 	}
 	r.Text = "Well. And"
@@ -93,8 +93,8 @@ func canonicalReply(st *conv.State) {
 	}
 	switch phase {
 	case conv.Speaking, conv.ToolRunning, conv.Delegated:
-		r.Attempt, r.Why, r.Requested = 0, "", true
-		r.Progress = max(r.Progress, conv.ProgressArriving)
+		r.Attempt, r.Why = 0, ""
+		r.Came()
 	default:
 		if r.Why != conv.RequestUnderstanding && r.Why != conv.RequestWording {
 			r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
@@ -113,6 +113,9 @@ func canonicalFact(ev conv.Event) conv.Event {
 	}
 	return ev
 }
+
+// reset sets a part of the state to its zero value.
+func reset[T any](part *T) { *part = *new(T) }
 
 func presence(s, canonical string) string {
 	if s == "" {
@@ -285,7 +288,7 @@ func clocks(st *conv.State, o *conv.Options) []clock {
 	}
 	if st.Phase != conv.Suspended {
 		for i := range st.Calls {
-			if st.Calls[i].State != conv.CallRunning {
+			if !st.Calls[i].Running() {
 				continue
 			}
 			timer := timers.Tool

@@ -171,7 +171,7 @@ func canonicalQuestion(st *conv.State) (q saying) {
 		if st.Floor.Speaking {
 			st.Floor.Voice = tooEarly // too early for a question asked during it
 		}
-		*b = conv.ReadBack{}
+		reset(b)
 		return q
 	}
 	heard := b.Heard

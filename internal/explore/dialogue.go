@@ -249,7 +249,7 @@ func (k *key) dialogue(st *conv.State) {
 		k.text(d.Action.Key)
 		k.flags(d.Action.Failed)
 	}
-	k.flags(st.Conn.Unanswered.Fate == conv.FateTaken, st.Reply.Advised())
+	k.flags(st.Conn.Unanswered.Taken(), st.Reply.Advised())
 	k.text(st.Reply.Advice)
 	k.num(len(st.Pending.Follow))
 	for i := range st.Pending.Follow {

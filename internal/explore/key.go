@@ -52,7 +52,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	for i := range st.Calls {
 		c := &st.Calls[i]
 		k.text(c.ID)
-		k.flags(c.Long, c.State == conv.CallRunning, c.Background(), c.Due == conv.DueNews, c.Turn == r.Turn)
+		k.flags(c.Long, c.Running(), c.Background(), c.Announced(), c.Turn == r.Turn)
 	}
 
 	k.text(string(st.Rules.BargeIn))
@@ -61,13 +61,13 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.num(int(s.Life))
 	k.flags(s.Audio)
 	k.flags(st.Conn.Lost, st.Conn.Unanswered.Turn != 0)
-	k.flags(st.Conn.Unanswered.Fate == conv.FateCutWords, st.Conn.Unanswered.Fate == conv.FateCutVoice)
+	k.flags(st.Conn.Unanswered.CutWords(), st.Conn.Unanswered.CutVoice())
 	k.num(st.Conn.Attempts)
 	k.num(st.Faults.Recoveries)
 	k.num(len(st.Faults.Expiries))
 
 	k.question(st, m)
-	k.pending(&st.Pending)
+	k.pending(st)
 	k.dialogue(st)
 
 	k.num(len(st.Suspended.Facts))
@@ -86,7 +86,8 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 type key struct{ b []byte }
 
 // pending appends what waits to be handled.
-func (k *key) pending(q *conv.Pending) {
+func (k *key) pending(st *conv.State) {
+	q := &st.Pending
 	k.flags(q.Greeted, q.Ending, q.Recover, q.Resume != "", q.Apology != "")
 	k.num(len(q.Texts))
 	k.num(len(q.Tell))

@@ -265,7 +265,7 @@ func (s *stepped) checkCalls() error {
 		}
 		runs[id]++
 		for _, call := range s.before.Calls {
-			if call.ID == id && call.State == conv.CallRunning {
+			if call.ID == id && call.Running() {
 				runs[id]++
 			}
 		}
@@ -308,7 +308,7 @@ func (s *stepped) checkFailureTold() error {
 	for i := range s.before.Calls {
 		call := &s.before.Calls[i]
 		ended := !slices.ContainsFunc(s.after.Calls, func(other conv.Call) bool { return other.ID == call.ID })
-		if ended && call.State == conv.CallRunning && !call.Action() && !call.Background() && !slices.Contains(s.after.Pending.News, call.ID) {
+		if ended && call.Running() && !call.Action() && !call.Background() && !slices.Contains(s.after.Pending.News, call.ID) {
 			return fmt.Errorf("the failure of call %s is told to nobody", call.ID)
 		}
 	}

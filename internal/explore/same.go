@@ -15,7 +15,7 @@ func same(a, b *conv.State) bool {
 		a.Reply == b.Reply && a.Playout == b.Playout && a.ReadBack == b.ReadBack &&
 		a.Barge == b.Barge && a.DeadAir == b.DeadAir && a.Session == b.Session && a.Rules == b.Rules && a.Conn == b.Conn &&
 		a.Summary == b.Summary && a.Context.Equal(&b.Context) && a.Said == b.Said && a.SaidCut == b.SaidCut && a.Expecting == b.Expecting &&
-		sameCalls(a.Calls, b.Calls) && samePending(&a.Pending, &b.Pending) && sameConsent(&a.Consent, &b.Consent) &&
+		sameCalls(a.Calls, b.Calls) && samePending(a, b) && sameConsent(a, b) &&
 		a.Faults.Code == b.Faults.Code && a.Faults.Recoveries == b.Faults.Recoveries &&
 		slices.Equal(a.Faults.Expiries, b.Faults.Expiries) &&
 		a.Suspended.Source == b.Suspended.Source && a.Suspended.At == b.Suspended.At && a.Suspended.Timers == b.Suspended.Timers &&
@@ -32,12 +32,14 @@ func sameCalls(a, b []conv.Call) bool {
 	})
 }
 
-func sameConsent(a, b *conv.Consent) bool {
+func sameConsent(x, y *conv.State) bool {
+	a, b := &x.Consent, &y.Consent
 	return slices.Equal(a.Calls, b.Calls) && a.Turn == b.Turn && a.UserTurn == b.UserTurn && a.At == b.At &&
 		a.Rest == b.Rest && a.Heard == b.Heard && a.Early == b.Early
 }
 
-func samePending(a, b *conv.Pending) bool {
+func samePending(x, y *conv.State) bool {
+	a, b := &x.Pending, &y.Pending
 	return a.Greeted == b.Greeted && slices.Equal(a.Texts, b.Texts) && a.TypedAt == b.TypedAt &&
 		slices.Equal(a.News, b.News) && a.Ending == b.Ending && a.Recover == b.Recover && a.Resume == b.Resume &&
 		slices.Equal(a.Tell, b.Tell) && slices.Equal(a.Telling, b.Telling) &&

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,10 +13,11 @@ import (
 // those of flows.
 func TestSameSeesEveryField(t *testing.T) {
 	state := func() *conv.State {
-		return &conv.State{
-			Calls: make([]conv.Call, 1), Consent: conv.Consent{Calls: make([]conv.Asked, 1)}, Faults: conv.Faults{Expiries: make([]time.Time, 1)},
-			History: make([]conv.Item, 1), Pending: conv.Pending{Settle: make([]conv.Settled, 1)},
-		}
+		st := &conv.State{Calls: make([]conv.Call, 1), History: make([]conv.Item, 1)}
+		st.Consent.Calls = slices.Grow(st.Consent.Calls, 1)[:1]
+		st.Faults.Expiries = make([]time.Time, 1)
+		st.Pending.Settle = slices.Grow(st.Pending.Settle, 1)[:1]
+		return st
 	}
 	if !same(state(), state()) {
 		t.Fatal("a state is not the same as its copy")

@@ -138,7 +138,7 @@ func (k *Task) end(s session.Step) {
 func (t *tasks) begun(list []Task, s session.Step) []Task {
 	for i := range s.State.Calls {
 		call := &s.State.Calls[i]
-		if !call.Long || call.State != conv.CallRunning {
+		if !call.Long || !call.Running() {
 			continue
 		}
 		at := slices.IndexFunc(t.running, func(k Task) bool { return k.ID == call.ID })
