@@ -20,7 +20,7 @@ var layers = []struct {
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
-	{1, []string{"port", "conv", "internal/codec/*"}},
+	{1, []string{"port", "conv", "internal/codec/*", "internal/recording"}},
 	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg contain common tests of the adapters below them.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/*/fake"}},
@@ -50,7 +50,7 @@ var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "con
 
 // pure packages are deterministic: the same calls yield the same results, bit for
 // bit, on every machine.
-var pure = []string{"port/errclass", "conv", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection"}
+var pure = []string{"port/errclass", "conv", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection", "internal/recording"}
 
 // pureImports are the packages of the standard library that a pure package may
 // import. Deliberately absent: context and sync (a pure package has one owner and

@@ -137,6 +137,16 @@ func (k *keeper) begin(token int64, started time.Time) {
 // hold returns the claim under which checkpoints are written.
 func (k *keeper) hold() port.Hold { return port.Hold{ID: k.id, Token: k.o.Token} }
 
+// written returns the claim under which a state has been stored. ok is false if none has been.
+func (k *keeper) written() (h port.Hold, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.done == 0 || k.lost {
+		return port.Hold{}, false
+	}
+	return k.hold(), true // the claim does not change after the first state was stored
+}
+
 // note takes a copy of a state that must be stored ([conv.Output].Keep), for run to write. If
 // the store does not encrypt, c is the conversation that may be shown.
 func (k *keeper) note(now time.Time, c *conv.Conversation) {

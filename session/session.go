@@ -82,6 +82,8 @@ type Options struct {
 
 	// Checkpoints say where the state is stored during the call.
 	Checkpoints Checkpoints
+	// Recording says where the sound of the conversation is stored.
+	Recording Recording
 	// Restore, if not nil, is a snapshot ([conv.Conversation.Snapshot], also in a
 	// [journal.Checkpoint]) from which the call continues. A tool that ran at that time runs
 	// again with the same idempotency key. If that could do harm, its call fails, because it
@@ -363,6 +365,9 @@ func (s *Session) record(now time.Time, c *conv.Conversation, shown conv.Shown) 
 		if err := s.recorder.step(now, shown); err != nil {
 			return err
 		}
+	}
+	if s.sound != nil {
+		s.sound.tape.step(now, c, shown)
 	}
 	if s.keeper != nil && c.Last().Keep {
 		if !s.o.Checkpoints.Sealed {

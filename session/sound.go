@@ -24,6 +24,8 @@ type sound struct {
 	frames  *frameQueue   // nil in virtual time, and for a leg whose frames are its clock
 	reopen  chan struct{} // holds a token when a recognizer that has failed must be replaced or closed
 	renewal chan renewal  // the renewals that wait to be done
+	tape    *tape         // nil: the call is not recorded
+	speech  int           // the turn of the speech in the pacer's frame; only the pacer uses it
 
 	// Only the loop's goroutine uses these fields.
 	audible bool // what the uplink was told last
@@ -36,8 +38,18 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 	a = &sound{s: s, rate: o.Leg.Rate(), reopen: make(chan struct{}, 1), renewal: make(chan renewal, maxRenewals)}
 	acks, _ := o.Leg.(port.Acknowledger)
 	down := media.DownlinkOptions{Rate: a.rate, Post: post, Acks: acks, Parked: s.parked}
-	if w, ok := o.Leg.(port.SpeechWriter); ok {
+	w, ok := o.Leg.(port.SpeechWriter)
+	if ok {
 		down.Sent = w.WriteSpeech
+	}
+	if a.tape = newTape(s, a.rate); a.tape != nil {
+		down.Unheard = a.tape.unheard
+		down.Sent = func(turn int, pcm []int16) {
+			a.speech = turn
+			if ok {
+				w.WriteSpeech(turn, pcm)
+			}
+		}
 	}
 	if a.down, err = media.NewDownlink(down); err != nil {
 		return a, err
@@ -86,6 +98,9 @@ func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(erro
 		a.frames = newFrameQueue(a.rate)
 		workers.Go(func() { fail(a.s.readTo(ctx, a.enqueue)) })
 		workers.Go(func() { a.listenTo(ctx) })
+	}
+	if a.tape != nil {
+		workers.Go(func() { a.tape.run(ctx) })
 	}
 	workers.Go(func() { fail(a.pace(ctx)) })
 }
@@ -340,6 +355,7 @@ func (a *sound) hear(pcm []int16) {
 	if a.s.o.Hearing != nil {
 		defer func(began time.Time) { a.s.o.Hearing(time.Since(began)) }(time.Now())
 	}
+	a.tape.person(pcm)
 	a.echo()
 	if err := a.up.Frame(audio.Frame{Rate: a.rate, PCM: pcm}); err != nil {
 		_ = a.s.Post(recognizerFailed(err)) // after ErrEnded the conversation is over
@@ -367,7 +383,9 @@ func (a *sound) pace(ctx context.Context) error {
 		if a.s.o.Late != nil {
 			a.s.o.Late(max(0, time.Since(due)))
 		}
+		a.speech = 0
 		a.down.Frame(out)
+		a.tape.agent(a.speech, out)
 		if err := a.clearLeg(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}

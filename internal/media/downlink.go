@@ -46,6 +46,10 @@ type DownlinkOptions struct {
 	// advances only while no goroutine works. Parked is called with the downlink's lock
 	// held and must not call the downlink.
 	Parked func(bool)
+	// Unheard, if not nil, is called with the number of samples that were sent last and
+	// that a flush has found unheard. It is called with the downlink's lock held, must not
+	// block and must not call the downlink.
+	Unheard func(n int)
 	// Acks reports what the carrier has played. If it is nil, what was sent counts as
 	// played. Played is called with the downlink's lock held and must not block.
 	Acks port.Acknowledger

@@ -79,6 +79,9 @@ func (d *Downlink) Flush(turn, part int) (heard time.Duration, text string) {
 		d.clear = true
 	}
 	n := min(d.played(), limit)
+	if unheard := d.ledger.out - n; unheard > 0 && d.o.Unheard != nil {
+		d.o.Unheard(int(unheard))
+	}
 	d.ledger.cut(part, n)
 	return d.ledger.heard(n)
 }
