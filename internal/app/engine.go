@@ -18,6 +18,7 @@ import (
 type engine interface {
 	port.Store
 	port.Journal
+	port.Recordings
 	port.Registry
 	port.Archive
 	port.Tickets

@@ -18,6 +18,8 @@ type Options struct {
 	Server config.Server // its defaults filled in
 	Tools  ToolOptions
 	Store  config.Store
+
+	Recording config.Recording // its limit filled in
 }
 
 // The engines that serve where the config names none.
@@ -37,7 +39,10 @@ func NewOptions(c *config.Config) (Options, error) {
 		Model:   c.Model,
 		Server:  server(c.Server),
 		Store:   c.Store,
+
+		Recording: c.Recording,
 	}
+	o.Recording.Limit = cmp.Or(o.Recording.Limit, config.Duration(DefaultRecording))
 	o.Tools = ToolOptions{Tools: c.Tools, Model: c.Model, Limits: o.Conversation.Limits}
 	return o, validate(c, o)
 }
@@ -61,6 +66,7 @@ const (
 	DefaultMaxStreams       = 100 // event streams of one owner
 	DefaultDrain            = 20 * time.Second
 	DefaultResume           = 5 * time.Minute
+	DefaultRecording        = 30 * time.Minute // of one conversation
 )
 
 func server(s config.Server) config.Server {

@@ -44,6 +44,7 @@ type served struct {
 	home     *node.Home // nil: conversations are in memory alone
 	store    *Store     // nil as well
 	tasks    port.Tasks // nil: delegated work ends with its conversation
+	notice   string     // the greeting of a recorded conversation; empty: that of any other
 }
 
 // loadServed loads the agents of a server.
@@ -150,6 +151,9 @@ func (s *Server) equip(a *served, note func(string)) error {
 		s.pace.Sent(by)
 	}
 	a.home, a.store = s.home, s.store
+	if err := a.checkRecording(); err != nil {
+		return inputError{err}
+	}
 	if s.tasks != nil {
 		a.tasks = s.tasks
 	}
@@ -308,7 +312,7 @@ func covers(tag, language string) bool {
 // call describes a conversation with the agent.
 func (a *served) call(transport string) hub.Call {
 	call := hub.Call{
-		Agent: a.name, Version: a.version(), Transport: transport, Privacy: a.opts.Conversation.Privacy,
+		Agent: a.name, Version: a.version(), Transport: transport, Recording: a.records(transport), Privacy: a.opts.Conversation.Privacy,
 		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": a.opts.Speech.Recognizer, "voice": a.opts.Speech.Synthesizer},
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			o := a.session(transport)
@@ -359,6 +363,7 @@ func (a *served) kept(o *session.Options, c *hub.Conversation) {
 		Store: a.store.port, Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.claim,
 		Agent: c.Agent(), AgentDigest: a.digest, Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
 	}
+	a.record(o, c.Transport())
 }
 
 // version is the beginning of the digest, for people.
@@ -402,6 +407,9 @@ func (a *served) session(transport string) session.Options {
 	}
 	if a.speech != nil { // else there is text alone
 		o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
+	}
+	if a.records(transport) && transport != realtimeTransport && a.notice != "" {
+		o.Conv.Greeting = a.notice
 	}
 	o.Voice, o.Turn, o.Onset, o.Stability = a.opts.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability
 	return o

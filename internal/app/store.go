@@ -28,6 +28,7 @@ type Store struct {
 	engine   engine
 	port     port.Store    // with encryption, where there are keys
 	journal  port.Journal  // as well
+	sound    port.Journal  // as well: the recordings
 	tickets  port.Tickets  // as well
 	versions port.Versions // as well
 	registry port.Registry
@@ -56,18 +57,18 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, tickets: engine, versions: engine, keys: keys, shared: postgres.IsURL(place)}
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, sound: engine.Recordings(), tickets: engine, versions: engine, keys: keys, shared: postgres.IsURL(place)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
 	if len(keys) > 0 {
-		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Tickets: engine, Versions: engine, Keys: keys})
+		sealing, err := sealed.New(sealed.Options{Store: engine, Journal: engine, Recordings: engine, Tickets: engine, Versions: engine, Keys: keys})
 		if err != nil {
 			return nil, err
 		}
-		s.port, s.journal, s.tickets, s.versions = sealing, sealing, sealing, sealing
+		s.port, s.journal, s.sound, s.tickets, s.versions = sealing, sealing, sealing.Recordings(), sealing, sealing
 	}
 	if c.Keep > 0 {
 		if _, err := engine.Expire(ctx, time.Duration(c.Keep)); err != nil {

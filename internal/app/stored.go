@@ -144,7 +144,12 @@ func (s *shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool,
 		return api.StoredInfo{ID: id, Error: settings.Plain(err).Error()}, true, nil
 	}
 	trace, err := s.traced(ctx, id)
-	return storedInfo(c, trace), true, err
+	if err != nil {
+		return d, false, err
+	}
+	d = storedInfo(c, trace)
+	d.Recording, err = s.recorded(ctx, id)
+	return d, true, err
 }
 
 func storedInfo(c journal.Checkpoint, trace bool) api.StoredInfo {

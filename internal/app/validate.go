@@ -25,6 +25,7 @@ func validate(c *config.Config, o Options) error {
 	all = append(all, modelProblems(c)...)
 	all = append(all, serverProblems(c)...)
 	all = append(all, toolProblems(c)...)
+	all = append(all, recordingProblems(c)...)
 	return all.Err()
 }
 
@@ -71,6 +72,14 @@ func baseURL(text string) string {
 		return "http://" + text
 	}
 	return "https://" + text
+}
+
+// recordingProblems reports a recording of which no caller is told.
+func recordingProblems(c *config.Config) config.Problems {
+	if r := c.Recording; r.Limit != 0 && !r.On() {
+		return config.Problems{c.Problem("recording", "says not how callers are told of it: expected notice or announced: true")}
+	}
+	return nil
 }
 
 // toolProblems reports what is wrong with tools. Whether they are there is found out

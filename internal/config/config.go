@@ -26,6 +26,8 @@ type Config struct {
 	Tools   Tools   `yaml:"tools"`
 	Store   Store   `yaml:"store"`
 
+	Recording Recording `yaml:"recording"`
+
 	at map[string]Position
 }
 
@@ -270,6 +272,16 @@ type TLS struct {
 	Cert string `yaml:"cert" path:"true"`
 	Key  string `yaml:"key" path:"true"`
 }
+
+// Recording configures whether the sound of conversations is stored.
+type Recording struct {
+	Notice    string   `yaml:"notice"`
+	Announced bool     `yaml:"announced"`
+	Limit     Duration `yaml:"limit"`
+}
+
+// On reports whether conversations are recorded: callers are told in one way or another.
+func (r Recording) On() bool { return r.Notice != "" || r.Announced }
 
 // Store configures where and how the state of conversations is stored.
 type Store struct {

@@ -162,8 +162,8 @@ func TestWAV(t *testing.T) {
 		Piece{began, rate, pair(1000, 0, 2)},
 		Piece{began.Add(60 * time.Millisecond), rate, pair(0, 1000, 2)},
 		Piece{began.Add(80 * time.Millisecond), rate, pair(1000, 1000, 2)})
-	if s.Duration() != 120*time.Millisecond || !s.Started.Equal(began) {
-		t.Errorf("%v from %v", s.Duration(), s.Started)
+	if s.Duration() != 120*time.Millisecond || !s.Began().Equal(began) {
+		t.Errorf("%v from %v", s.Duration(), s.Began())
 	}
 	r, err := audio.NewWAVReader(bytes.NewReader(b), audio.WAVReaderOptions{})
 	if err != nil {

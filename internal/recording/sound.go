@@ -19,9 +19,9 @@ type Read func(each func(piece []byte) error) error
 
 // Sound is a recording as a whole.
 type Sound struct {
-	Started time.Time // of the first sample
-	Rate    int       // of the first piece
-	Pairs   int64     // samples of each side
+	started time.Time
+	rate    int   // of all pieces
+	pairs   int64 // samples of each side
 	read    Read
 }
 
@@ -33,12 +33,12 @@ const header = 44
 func Open(read Read) (*Sound, error) {
 	s := &Sound{read: read}
 	if err := s.each(func(at int64, p Piece) error {
-		s.Pairs = max(s.Pairs, at+int64(len(p.Pairs)/2))
+		s.pairs = max(s.pairs, at+int64(len(p.Pairs)/2))
 		return nil
 	}); err != nil {
 		return nil, err
 	}
-	if s.Rate == 0 {
+	if s.rate == 0 {
 		return nil, ErrNone
 	}
 	if s.Size() > math.MaxUint32 {
@@ -47,11 +47,14 @@ func Open(read Read) (*Sound, error) {
 	return s, nil
 }
 
+// Began returns the time of the first sample.
+func (s *Sound) Began() time.Time { return s.started }
+
 // Duration returns the length of the recording.
-func (s *Sound) Duration() time.Duration { return audio.Pos(s.Pairs).Duration(s.Rate) }
+func (s *Sound) Duration() time.Duration { return audio.Pos(s.pairs).Duration(s.rate) }
 
 // Size returns the size of the WAV file in bytes.
-func (s *Sound) Size() int64 { return header + 4*s.Pairs }
+func (s *Sound) Size() int64 { return header + 4*s.pairs }
 
 // each calls f with the pieces and the places of their first samples.
 func (s *Sound) each(f func(at int64, p Piece) error) error {
@@ -60,13 +63,13 @@ func (s *Sound) each(f func(at int64, p Piece) error) error {
 		if err != nil || len(p.Pairs) == 0 {
 			return err
 		}
-		if s.Rate == 0 {
-			s.Started, s.Rate = p.Start, p.Rate
+		if s.rate == 0 {
+			s.started, s.rate = p.Start, p.Rate
 		}
-		if p.Rate != s.Rate {
-			return fmt.Errorf("recording: a piece of %d Hz after one of %d Hz, expected the same", p.Rate, s.Rate)
+		if p.Rate != s.rate {
+			return fmt.Errorf("recording: a piece of %d Hz after one of %d Hz, expected the same", p.Rate, s.rate)
 		}
-		return f(int64(math.Round(p.Start.Sub(s.Started).Seconds()*float64(s.Rate))), p)
+		return f(int64(math.Round(p.Start.Sub(s.started).Seconds()*float64(s.rate))), p)
 	})
 }
 
@@ -76,30 +79,30 @@ func (s *Sound) WriteTo(w io.Writer) (n int64, err error) {
 	out := counter{w: w}
 	h := make([]byte, 0, header)
 	h = append(h, "RIFF"...)
-	h = binary.LittleEndian.AppendUint32(h, uint32(header-8+4*s.Pairs))
+	h = binary.LittleEndian.AppendUint32(h, uint32(header-8+4*s.pairs))
 	h = append(h, "WAVEfmt "...)
 	h = binary.LittleEndian.AppendUint32(h, 16)
 	h = binary.LittleEndian.AppendUint16(h, uint16(audio.WAVPCM))
 	h = binary.LittleEndian.AppendUint16(h, 2)
-	h = binary.LittleEndian.AppendUint32(h, uint32(s.Rate))
-	h = binary.LittleEndian.AppendUint32(h, uint32(4*s.Rate))
+	h = binary.LittleEndian.AppendUint32(h, uint32(s.rate))
+	h = binary.LittleEndian.AppendUint32(h, uint32(4*s.rate))
 	h = binary.LittleEndian.AppendUint16(h, 4)
 	h = binary.LittleEndian.AppendUint16(h, 16)
 	h = append(h, "data"...)
-	h = binary.LittleEndian.AppendUint32(h, uint32(4*s.Pairs))
+	h = binary.LittleEndian.AppendUint32(h, uint32(4*s.pairs))
 	out.write(h)
 	var done int64
 	var b []byte
 	err = s.each(func(at int64, p Piece) error {
 		if at > done {
-			out.silence(min(at, s.Pairs) - done)
-			done = min(at, s.Pairs)
+			out.silence(min(at, s.pairs) - done)
+			done = min(at, s.pairs)
 		}
 		pairs := p.Pairs
 		if skip := done - at; skip > 0 { // the clock was set back
 			pairs = pairs[min(2*skip, int64(len(pairs))):]
 		}
-		pairs = pairs[:min(int64(len(pairs)), 2*(s.Pairs-done))]
+		pairs = pairs[:min(int64(len(pairs)), 2*(s.pairs-done))]
 		b = b[:0]
 		for _, v := range pairs {
 			b = binary.LittleEndian.AppendUint16(b, uint16(v))
@@ -109,7 +112,7 @@ func (s *Sound) WriteTo(w io.Writer) (n int64, err error) {
 		return out.err
 	})
 	if err == nil {
-		out.silence(s.Pairs - done) // a piece was deleted meanwhile
+		out.silence(s.pairs - done) // a piece was deleted meanwhile
 	}
 	return out.n, errors.Join(err, out.err)
 }

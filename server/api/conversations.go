@@ -59,6 +59,8 @@ type Created struct {
 	ResumeToken string `json:"resume_token"`
 	// AccessToken is a bearer token for this conversation only.
 	AccessToken string `json:"access_token"`
+	// Recording reports that the sound of the conversation is recorded.
+	Recording bool `json:"recording,omitempty"`
 }
 
 // ConversationList is the response of GET /v1/conversations.
@@ -135,7 +137,7 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversa
 		return err
 	}
 	w.Header().Set("Location", "/v1/conversations/"+c.ID())
-	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ICEServers: s.iceServers(c, answer), ResumeToken: resume, AccessToken: access})
+	writeJSON(w, http.StatusCreated, Created{ID: c.ID(), SDP: answer, ICEServers: s.iceServers(c, answer), ResumeToken: resume, AccessToken: access, Recording: c.Info().Recording})
 	return nil
 }
 

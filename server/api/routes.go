@@ -98,6 +98,10 @@ func (s *Server) storedRoutes() []route {
 	const bad, missing, conflict, busy = http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable
 	caller := []parameter{{"query", "caller", "the name of the caller, as in a new conversation"}}
 	return []route{
+		{"GET /v1/conversations/{id}/recording", s.recording, true, kind{
+			summary: "The sound of a stored conversation so far: the person left, the agent right.",
+			status:  http.StatusOK, media: "audio/wav", fails: []int{missing, busy},
+		}},
 		{"GET /v1/stored", s.listStored, false, kind{
 			summary: "The stored conversations, the last saved first.",
 			query: []parameter{

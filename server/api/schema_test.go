@@ -111,6 +111,7 @@ func TestOpenAPI(t *testing.T) {
 	c.hold(h, "GET", stored, "/v1/stored/conv_locked", "")
 	c.hold(h, "GET", stored, "/v1/stored/conv_none", "")
 	c.hold(h, "GET", stored+"/trace", "/v1/stored/conv_2/trace", "")
+	c.hold(h, "GET", one+"/recording", conversations+"/conv_2/recording", "")
 	c.hold(h, "DELETE", stored, "/v1/stored/conv_1", "")
 	c.hold(h, "DELETE", stored, "/v1/stored/conv_elsewhere", "")
 	shelf.tasks.Tool = &porttest.Tool{Known: []port.ToolSpec{{Name: "work", Long: true}}}
@@ -144,7 +145,7 @@ func TestOpenAPI(t *testing.T) {
 			responses, _ := o["responses"].(map[string]any)
 			ok, _ := responses["200"].(map[string]any)
 			content, _ := ok["content"].(map[string]any)
-			if content["text/event-stream"] != nil || content["application/jsonl"] != nil || content["text/plain"] != nil {
+			if content["text/event-stream"] != nil || content["application/jsonl"] != nil || content["text/plain"] != nil || content["audio/wav"] != nil {
 				continue // read by other tests
 			}
 			held := false

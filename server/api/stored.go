@@ -21,6 +21,9 @@ type Stored interface {
 	// Trace writes a conversation's trace as JSON lines. If there is none, it
 	// writes nothing and returns [ErrNoTrace].
 	Trace(ctx context.Context, id string, w io.Writer) error
+	// Recording returns the sound of a conversation. If there is none, it returns
+	// [ErrNoRecording].
+	Recording(ctx context.Context, id string) (Recording, error)
 	// Delete deletes all data of a conversation. It returns nil if the conversation
 	// does not exist, and a [*port.HeldError] if another process holds it.
 	Delete(ctx context.Context, id string) error
@@ -31,6 +34,18 @@ type Stored interface {
 
 // ErrNoTrace reports that no trace of a conversation is stored.
 var ErrNoTrace = errors.New("no trace of this conversation is stored")
+
+// Recording is the sound of a conversation as a WAV file.
+type Recording interface {
+	io.WriterTo
+	// Size is that of the file in bytes.
+	Size() int64
+	// Began is the time of the first sample.
+	Began() time.Time
+}
+
+// ErrNoRecording reports that no recording of a conversation is stored.
+var ErrNoRecording = errors.New("no recording of this conversation is stored")
 
 // StoredQuery selects conversations.
 type StoredQuery struct {
@@ -66,8 +81,9 @@ type StoredInfo struct {
 	Turns     int       `json:"turns"`
 	Started   time.Time `json:"started,omitzero"`
 	Saved     time.Time `json:"saved"`
-	Trace     bool      `json:"trace"` // its trace is stored too
-	Live      bool      `json:"live"`  // this server holds it now
+	Trace     bool      `json:"trace"`     // its trace is stored too
+	Recording bool      `json:"recording"` // its sound is stored too
+	Live      bool      `json:"live"`      // this server holds it now
 	// Error is the reason why it cannot be read.
 	Error string `json:"error,omitempty"`
 

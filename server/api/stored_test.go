@@ -116,6 +116,30 @@ func (s *shelf) Trace(_ context.Context, id string, w io.Writer) error {
 	return nil
 }
 
+// wave is a recording.
+type wave struct{ fails error }
+
+func (w wave) Size() int64      { return int64(len("RIFF the sound")) }
+func (w wave) Began() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 5000, time.UTC) }
+func (w wave) WriteTo(to io.Writer) (int64, error) {
+	if w.fails != nil {
+		n, _ := io.WriteString(to, "RIFF")
+		return int64(n), w.fails
+	}
+	n, err := io.WriteString(to, "RIFF the sound")
+	return int64(n), err
+}
+
+// Recording is one of [Stored].
+func (s *shelf) Recording(_ context.Context, id string) (Recording, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.traces[id]; !ok {
+		return nil, fmt.Errorf("%s: %w", id, ErrNoRecording)
+	}
+	return wave{s.cut}, nil
+}
+
 // Delete is one of [Stored].
 func (s *shelf) Delete(_ context.Context, id string) error {
 	if id == "conv_elsewhere" {
@@ -166,6 +190,11 @@ func TestStored(t *testing.T) {
 		t.Errorf("the trace: %d %s", status, b)
 	}
 	h.refused(http.StatusNotFound, "no_trace", "GET", "/v1/stored/conv_2/trace", "")
+	if status, b := h.do("GET", "/v1/conversations/conv_1/recording", ""); status != http.StatusOK || string(b) != "RIFF the sound" {
+		t.Errorf("the recording: %d %s", status, b)
+	}
+	h.refused(http.StatusNotFound, "no_recording", "GET", "/v1/conversations/conv_2/recording", "")
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/conv_3/recording", "") // the phone's
 	ask[Empty](h, http.StatusOK, "DELETE", "/v1/stored/conv_1", "")
 	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/stored/conv_1", "")
 	h.refused(http.StatusConflict, "conversation_active", "DELETE", "/v1/stored/conv_elsewhere", "")
@@ -191,7 +220,9 @@ func TestStoredAll(t *testing.T) {
 		t.Errorf("the list is %+v", list)
 	}
 	h.refused(http.StatusConflict, "conversation_active", "DELETE", "/v1/stored/"+made.ID, "")
-	// A token for one conversation opens no others, nor the list.
+	// A token for one conversation opens it, no others, nor the list.
+	h.refused(http.StatusNotFound, "no_recording", "GET", "/v1/conversations/"+made.ID+"/recording", "", "Authorization", "Bearer "+made.AccessToken)
+	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/conv_1/recording", "", "Authorization", "Bearer "+made.AccessToken)
 	for _, path := range []string{"/v1/stored", "/v1/stored/conv_1", "/v1/stored/conv_1/trace"} {
 		h.refused(http.StatusForbidden, "forbidden", "GET", path, "", "Authorization", "Bearer "+made.AccessToken)
 	}
@@ -206,7 +237,16 @@ func TestStoredAll(t *testing.T) {
 	if err == nil {
 		t.Error("the trace that broke off came to its end")
 	}
+	w, err = http.DefaultClient.Do(h.request("GET", "/v1/conversations/conv_1/recording", ""))
+	if err == nil {
+		_, err = io.ReadAll(w.Body)
+		_ = w.Body.Close()
+	}
+	if err == nil {
+		t.Error("the recording that broke off came to its end")
+	}
 	shelf.fails(errors.New("disk full"), nil)
+	h.refused(http.StatusServiceUnavailable, "store_unavailable", "GET", "/v1/conversations/conv_1/recording", "")
 	h.refused(http.StatusServiceUnavailable, "store_unavailable", "GET", "/v1/stored", "")
 	if !strings.Contains(h.log.String(), "disk full") || !strings.Contains(h.log.String(), "disk broken") {
 		t.Errorf("the log says nothing of the store:\n%s", h.log)
@@ -216,7 +256,7 @@ func TestStoredAll(t *testing.T) {
 // TestNoStore checks the error of a server without a store.
 func TestNoStore(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
-	for _, path := range []string{"GET /v1/stored", "GET /v1/stored/conv_1", "GET /v1/stored/conv_1/trace", "DELETE /v1/stored/conv_1"} {
+	for _, path := range []string{"GET /v1/stored", "GET /v1/stored/conv_1", "GET /v1/stored/conv_1/trace", "GET /v1/conversations/conv_1/recording", "DELETE /v1/stored/conv_1"} {
 		method, path, _ := strings.Cut(path, " ")
 		h.refused(http.StatusNotFound, "no_store", method, path, "")
 	}

@@ -81,7 +81,7 @@ func newConversation(h *Hub, id string, call Call) *Conversation {
 		c.trace = &traceLog{bound: h.o.TraceBytes, each: c.stepLine}
 	}
 	c.info = Info{
-		ID: c.id, Agent: c.agent, Version: call.Version, Transport: c.transport, Owner: c.owner, Started: c.started,
+		ID: c.id, Agent: c.agent, Version: call.Version, Transport: c.transport, Owner: c.owner, Started: c.started, Recording: call.Recording,
 		State: view.AgentVoiceIdle.String(),
 	}
 	return c

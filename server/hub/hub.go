@@ -40,6 +40,7 @@ type Call struct {
 	Caller    string         // the person, if known; the same name in each of their conversations
 	Location  *time.Location // of the caller, goes before the agent's; nil if not known
 	Privacy   conv.Privacy
+	Recording bool // its sound is recorded
 	// Services are the names of the services for the log, by the kinds of
 	// [journal.Failure].
 	Services map[string]string

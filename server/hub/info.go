@@ -18,8 +18,9 @@ type Info struct {
 	Label     string     `json:"label"` // the state's name for people
 	Started   time.Time  `json:"started"`
 	Ended     time.Time  `json:"ended,omitzero"`
-	Reason    string     `json:"reason,omitempty"` // why the conversation ended
-	Turns     int        `json:"turns"`            // finished turns of both sides
+	Reason    string     `json:"reason,omitempty"`    // why the conversation ended
+	Turns     int        `json:"turns"`               // finished turns of both sides
+	Recording bool       `json:"recording,omitempty"` // its sound is recorded
 
 	Owner string `json:"-"`
 }
