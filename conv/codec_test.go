@@ -106,7 +106,7 @@ func TestUnmarshalEventRefuses(t *testing.T) {
 		`{"type":"reply.delta","request":-1}`:   "field request is -1",
 		`{"type":"speech.stopped","utterance":-1}`:  "field utterance is -1",
 		`{"type":"playout.progress","heard_ms":-1}`: "field heard_ms is -1: expected 0 or more",
-		`{"type":"turn.ended","cause":"bored"}`:     `field cause is "bored": expected one of [silence`,
+		`{"type":"turn.ended","cause":"bored"}`:     `field cause is "bored": expected one of [auto silence`,
 		`{"type":"tool.called","long":"yes"}`:       "field long is a JSON string: expected bool",
 	} {
 		ev, err := conv.UnmarshalEvent([]byte(in))

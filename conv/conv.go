@@ -100,8 +100,12 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 		if c.st.ReadBack.Turn != 0 {
 			c.st.hearReadBack()
 		}
+		text, partial := c.st.User.Text, c.st.User.Partial
 		c.handle(ev)
 		c.settle()
+		if u := &c.st.User; u.Text != text || u.Partial != partial {
+			c.noteAnswer(joinWords(text, partial))
+		}
 	}
 	c.st.armDerived(&c.opts)
 	if c.out.asks {

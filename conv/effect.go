@@ -32,6 +32,14 @@ type Expect struct {
 	Expect dialog.Expectation `json:"expect"`
 }
 
+// NoteAnswer says what the dialogue makes of the words of the user's turn so far, of which those
+// of Utterance are the last. The driver uses it to detect the end of the turn
+// ([turn.PolicyAuto]).
+type NoteAnswer struct {
+	Utterance int                 `json:"utterance"`
+	Answer    dialog.Completeness `json:"answer"`
+}
+
 // FinalizeTranscript asks the recognizer for the final transcript of a user turn, as
 // input_audio_buffer.commit does. The recognizer answers with [STTFinal].
 type FinalizeTranscript struct {
@@ -248,6 +256,7 @@ const (
 	effectPrimeAudio
 	effectListen
 	effectExpect
+	effectNoteAnswer
 	effectFinalizeTranscript
 	effectRequestReply
 	effectSummarize
@@ -281,6 +290,7 @@ func (OpenSession) effect() effectKind        { return effectOpenSession }
 func (PrimeAudio) effect() effectKind         { return effectPrimeAudio }
 func (Listen) effect() effectKind             { return effectListen }
 func (Expect) effect() effectKind             { return effectExpect }
+func (NoteAnswer) effect() effectKind         { return effectNoteAnswer }
 func (FinalizeTranscript) effect() effectKind { return effectFinalizeTranscript }
 func (RequestReply) effect() effectKind       { return effectRequestReply }
 func (Summarize) effect() effectKind          { return effectSummarize }

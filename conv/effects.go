@@ -86,6 +86,7 @@ var works = [numEffects]work{
 	effectPrimeAudio:         effectOf[PrimeAudio]("prime_audio", nil),
 	effectListen:             effectOf[Listen]("listen", nil),
 	effectExpect:             effectOf[Expect]("expect", nil),
+	effectNoteAnswer:         effectOf[NoteAnswer]("note_answer", nil),
 	effectFinalizeTranscript: effectOf[FinalizeTranscript]("finalize_transcript", nil),
 	effectRequestReply: effectOf("request_reply", func(k *mask, e RequestReply) RequestReply {
 		e.Text, e.Context = k.Text(e.Text), nil

@@ -1,6 +1,9 @@
 package conv
 
-import "github.com/hocketvoice/hocket/internal/timers"
+import (
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/internal/timers"
+)
 
 // This file ends the user's turn and begins the reply to it. Source: seed 000, REQ-004, AC-002,
 // INT-005.
@@ -33,6 +36,20 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 		c.st.Floor.Speaking = speaking
 	default:
 		// The user has no open turn in the other phases.
+	}
+}
+
+// noteAnswer tells the driver what the dialogue makes of the words of the user's turn. before are
+// the words before this event; what the dialogue made of them follows from the state, too.
+func (c *Conversation) noteAnswer(before string) {
+	if c.opts.Agent == nil || c.st.Phase != ListeningCapturing {
+		return
+	}
+	read := func(words string) dialog.Completeness {
+		return c.opts.Agent.Completeness(&c.st.Dialogue, c.st.Now, words)
+	}
+	if now := read(c.st.User.Words()); now != dialog.Undecided || read(before) != dialog.Undecided {
+		c.out.emit(NoteAnswer{Utterance: c.st.Floor.Utterance, Answer: now})
 	}
 }
 

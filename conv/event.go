@@ -47,12 +47,13 @@ func (s Source) voice() bool {
 	}
 }
 
-// EndCause says what ended the user's turn. The first four causes are the end-of-turn policies
+// EndCause says what ended the user's turn. The first five causes are the end-of-turn policies
 // ([turn.Policy]) that decided.
 type EndCause string
 
 // The causes of [TurnEnded].
 const (
+	EndAuto        EndCause = "auto"
 	EndSilence     EndCause = "silence"
 	EndEasyTurn    EndCause = "easyturn"
 	EndSemantic    EndCause = "semantic"

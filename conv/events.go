@@ -88,7 +88,7 @@ func passing[E Event](name string, fields func(x *exchange, e E) E, late func(s 
 
 // The valid values of fields.
 var (
-	endCauses       = []EndCause{EndSilence, EndEasyTurn, EndSemantic, EndManual, EndMaxDuration}
+	endCauses       = []EndCause{EndAuto, EndSilence, EndEasyTurn, EndSemantic, EndManual, EndMaxDuration}
 	bargeInPolicies = []turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInEnergy, turn.BargeInWords, turn.BargeInNone}
 )
 

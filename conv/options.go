@@ -26,7 +26,7 @@ type Options struct {
 	// Greeting is what the agent says first. If it is empty, an Agent begins with its own
 	// first words, and without an Agent the machine waits for the user.
 	Greeting string `json:"greeting,omitzero"`
-	// Endpoint is the end-of-turn policy. The default is [turn.PolicyEasyTurn]. The machine
+	// Endpoint is the end-of-turn policy. The default is [turn.PolicyAuto]. The machine
 	// uses it only to decide whether a final transcript ends the turn and whether a detected
 	// voice opens one; package turn decides frame by frame when the turn ends.
 	Endpoint turn.Policy `json:"endpoint,omitzero"`
@@ -147,7 +147,7 @@ func orDefault[T comparable](field *T, value T) {
 // [Options.Validate] about it.
 func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.Language, "en")
-	orDefault(&o.Endpoint, turn.PolicyEasyTurn)
+	orDefault(&o.Endpoint, turn.PolicyAuto)
 	orDefault(&o.HistoryLimit, 200)
 	orDefault(&o.SummaryTurns, 20)
 	orDefault(&o.Privacy, PrivacyKeep)

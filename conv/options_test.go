@@ -15,7 +15,7 @@ import (
 // of them at once.
 func TestOptionsAreChecked(t *testing.T) {
 	for _, c := range []struct{ path, value, want string }{
-		{"endpoint", "telepathy", `Endpoint is "telepathy": expected one of easyturn, `},
+		{"endpoint", "telepathy", `Endpoint is "telepathy": expected one of auto, easyturn, `},
 		{"privacy", "some", `Privacy is "some": expected one of keep, session, none`},
 		{"language", "tlh", `Language is "tlh": expected one of de, en`},
 		{"limits.waiting", "-1s", "Limits.Waiting is -1s: expected more than 0"},
@@ -58,7 +58,7 @@ func TestOptionsAreFilled(t *testing.T) {
 	if o.Language != "de" || o.Limits.Tool != time.Minute || o.Retry.Max != -1 {
 		t.Errorf("what was set is lost: %+v", o)
 	}
-	if o.Endpoint != "easyturn" || o.Limits.Task != d.Limits.Task || o.HistoryLimit != 200 || o.Privacy != conv.PrivacyKeep ||
+	if o.Endpoint != "auto" || o.Limits.Task != d.Limits.Task || o.HistoryLimit != 200 || o.Privacy != conv.PrivacyKeep ||
 		o.BargeIn.Reply.Policy != turn.BargeInHybrid || o.BargeIn.ReadBack.Policy != turn.BargeInWords {
 		t.Errorf("what was not set is not the default: %+v", o)
 	}

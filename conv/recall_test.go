@@ -18,6 +18,7 @@ var somehow = []conv.Effect{
 	conv.PrimeAudio{},
 	conv.Listen{},
 	conv.Expect{Expect: dialog.Expectation{Slot: "pin", Kind: "digits", Secret: true}},
+	conv.NoteAnswer{Utterance: 3, Answer: dialog.Incomplete},
 	conv.FinalizeTranscript{Turn: 3},
 	conv.RequestReply{Turn: 4, UserTurn: 3, Request: 2, Attempt: 1, Text: "hello", Why: conv.RequestUtterance},
 	conv.Summarize{Request: 5, Items: 20},

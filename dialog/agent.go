@@ -19,6 +19,7 @@ type Agent struct {
 	prompt Prompt // the part that is the same for all turns
 
 	expects grammars
+	begins  map[*agent.Slot]map[string]bool // of slots with a list of values: the first words of longer names
 }
 
 // grammars are the phrases that a user may say, by what the agent expects.
@@ -42,7 +43,12 @@ func New(def *agent.Definition, problems []agent.Problem) (*Agent, []agent.Probl
 	if def == nil {
 		return nil, problems
 	}
-	a := &Agent{def: def}
+	a := &Agent{def: def, begins: make(map[*agent.Slot]map[string]bool)}
+	for _, s := range def.Slots {
+		if begins := nameBegins(s); begins != nil {
+			a.begins[s] = begins
+		}
+	}
 	a.finish()
 	return a, problems
 }

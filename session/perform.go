@@ -21,7 +21,7 @@ func (s *Session) perform(_ *Loop, e conv.Effect) {
 	case conv.Speak:
 		s.medium.perform(e)
 		s.o.Leg.Notify(port.Notice{Type: "caption", Turn: e.Turn, Role: string(conv.RoleAgent), Text: e.Text})
-	case conv.Listen, conv.Expect, conv.FinalizeTranscript, conv.EndSpeech, conv.FlushPlayout, conv.DuckPlayout,
+	case conv.Listen, conv.Expect, conv.NoteAnswer, conv.FinalizeTranscript, conv.EndSpeech, conv.FlushPlayout, conv.DuckPlayout,
 		conv.PausePlayout, conv.ResumePlayout, conv.PauseAudio, conv.ResumeAudio:
 		s.medium.perform(e)
 	case conv.CancelTurn:

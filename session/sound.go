@@ -119,6 +119,8 @@ func (a *sound) perform(e conv.Effect) {
 		a.listen()
 	case conv.Expect:
 		a.up.Expect(e.Expect)
+	case conv.NoteAnswer:
+		a.up.Answer(e.Utterance, turn.Completeness(e.Answer))
 	case conv.FinalizeTranscript:
 		a.up.Finalize()
 	case conv.Speak:

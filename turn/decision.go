@@ -22,6 +22,8 @@ type Linguistic struct {
 	Text       string  // the words of this turn, or ""
 	Confidence float64 // the recognizer's confidence in Text, 0 to 1
 	Stability  float64 // score of [Stability] for Text, 0 to 1
+
+	Answer Completeness // what the dialogue makes of Text
 }
 
 // State says who has the floor.
@@ -98,9 +100,11 @@ const (
 	ruleSilence
 	ruleSemantic
 	ruleManual
+	ruleComplete
+	ruleIncomplete
 )
 
-var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "silence", "semantic", "manual"}
+var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "silence", "semantic", "manual", "complete", "incomplete"}
 
 // String returns the seed's reason: "stable_HOLD", "stable_SPEAK", "pending_SPEAK" for the
 // first frame that wants a change, "pending_SPEAK_40ms" while the change has been wanted
@@ -108,7 +112,8 @@ var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "
 // "transition_to_HOLD_interrupt". The milliseconds are rounded down.
 //
 // Rules that the seed does not have replace "eot" by their own name: short_answer and
-// max_silence ([EasyTurnOptions]), silence, semantic and manual (the other endpointers).
+// max_silence ([EasyTurnOptions]), complete and incomplete ([AutoOptions]), silence, semantic
+// and manual (the other endpointers).
 func (r Reason) String() string {
 	switch r.kind {
 	case pendingFirst:

@@ -28,7 +28,8 @@ type Policy string
 
 // The end-of-turn policies that [New] knows.
 const (
-	PolicyEasyTurn   Policy = "easyturn"   // seed 002; the default
+	PolicyAuto       Policy = "auto"       // a silence that depends on whether the answer is complete; the default
+	PolicyEasyTurn   Policy = "easyturn"   // seed 002
 	PolicySilence    Policy = "silence"    // seed 001: a fixed silence
 	PolicyManual     Policy = "manual"     // seed 001: push to talk
 	PolicyRecognizer Policy = "recognizer" // seeds 000 and 004: the recognizer's own endpoint
@@ -37,13 +38,13 @@ const (
 
 // Policies returns the end-of-turn policies.
 func Policies() []Policy {
-	return []Policy{PolicyEasyTurn, PolicySilence, PolicyManual, PolicyRecognizer, PolicySemantic}
+	return []Policy{PolicyAuto, PolicyEasyTurn, PolicySilence, PolicyManual, PolicyRecognizer, PolicySemantic}
 }
 
-// Options selects and configures an end-of-turn policy. The zero value is EasyTurn with the
-// seed's values and the rules of [EasyTurnOptions.ForCalls].
+// Options selects and configures an end-of-turn policy. The zero value is PolicyAuto.
 type Options struct {
-	Policy   Policy // one of Policies; empty is PolicyEasyTurn
+	Policy   Policy // one of Policies; empty is PolicyAuto
+	Auto     AutoOptions
 	EasyTurn EasyTurnOptions
 	Silence  SilenceOptions
 	Semantic SemanticOptions
@@ -62,6 +63,7 @@ func (o Options) Validate() error {
 	}
 	return errors.Join(
 		policy,
+		InField("Auto", o.Auto.Validate()),
 		InField("EasyTurn", o.EasyTurn.ForCalls().Validate()),
 		InField("Silence", o.Silence.Validate()),
 		InField("Semantic", o.Semantic.Validate()),
@@ -84,8 +86,10 @@ func New(o Options) (Endpointer, error) {
 		return newRecognizer(), nil
 	case PolicySemantic:
 		return NewSemantic(o.Semantic)
-	default:
+	case PolicyEasyTurn:
 		return NewEasyTurn(o.EasyTurn.ForCalls())
+	default:
+		return newAuto(o.Auto)
 	}
 }
 

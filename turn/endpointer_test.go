@@ -25,7 +25,8 @@ func TestNew(t *testing.T) {
 		want   time.Duration
 		reason string
 	}{
-		{"", 700 * ms, "transition_to_SPEAK_eot"},
+		{"", 600 * ms, "transition_to_SPEAK_silence"},
+		{"auto", 600 * ms, "transition_to_SPEAK_silence"},
 		{"easyturn", 700 * ms, "transition_to_SPEAK_eot"},
 		{"silence", 500 * ms, "transition_to_SPEAK_silence"},
 		{"manual", 0, ""},
@@ -42,7 +43,7 @@ func TestNew(t *testing.T) {
 		}
 	}
 	// A call does not stall on "hi", the controller of NewEasyTurn does.
-	c, err := New(Options{})
+	c, err := New(Options{Policy: PolicyEasyTurn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,18 +57,23 @@ func TestNewNamesTheValidPolicies(t *testing.T) {
 	if err == nil {
 		t.Fatal("an unknown policy is accepted")
 	}
-	for _, name := range []string{`"vad"`, "easyturn", "silence", "manual", "recognizer", "semantic"} {
+	for _, name := range []string{`"vad"`, "auto", "easyturn", "silence", "manual", "recognizer", "semantic"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("error %q does not name %s", err, name)
 		}
 	}
-	if len(Policies()) != 5 || slices.Contains(Policies(), "") {
+	if len(Policies()) != 6 || slices.Contains(Policies(), "") {
 		t.Errorf("policies: %v", Policies())
 	}
 	if err := (Options{Semantic: SemanticOptions{Score: 1, MinSilence: Off}}).Validate(); err != nil {
 		t.Error(err)
 	}
 	for _, o := range []Options{
+		{Auto: AutoOptions{Complete: -5}},
+		{Auto: AutoOptions{Silence: 200 * ms}},
+		{Auto: AutoOptions{Incomplete: 500 * ms}},
+		{Auto: AutoOptions{TextUnchanged: -7}},
+		{Auto: AutoOptions{Thresholds: Thresholds{VADSpeaking: 2}}},
 		{EasyTurn: EasyTurnOptions{MinSilence: -5}},
 		{Silence: SilenceOptions{After: -1}},
 		{Silence: SilenceOptions{Thresholds: Thresholds{VADSpeaking: 2}}},

@@ -57,6 +57,8 @@ type languageData struct {
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
 	Articles         []string            `json:"articles"`
+	Unfinished       []string            `json:"unfinished"`    // last words of a sentence that goes on: "from", "um"
+	Continuations    map[string][]string `json:"continuations"` // by type: words that may follow a value and change it
 	FillersAfter     []string            `json:"fillers_after"`
 	Roles            []roleData          `json:"roles"`
 	Synonyms         [][]string          `json:"synonyms"`   // classes of words with the same meaning
@@ -126,6 +128,7 @@ type Language struct {
 
 	Fillers, Polite, Carriers, stringCarriers *Phrases
 	Light, Prefixes, Articles, fillersAfter   *Phrases
+	Unfinished                                *Phrases
 	YesNo                                     *Phrases // 0 yes, 1 no, 2 light
 	Commands                                  *Phrases // index into CommandWords
 	CommandSets                               map[string]*Phrases
@@ -202,7 +205,7 @@ func Load(tag string) (*Language, error) {
 	l.stringCarriers = NewPhrases(d.StringCarriers)
 	l.Light = NewPhrases(d.Light)
 	l.Prefixes = NewPhrases(d.Prefixes)
-	l.Articles = NewPhrases(d.Articles)
+	l.Articles, l.Unfinished = NewPhrases(d.Articles), NewPhrases(d.Unfinished)
 	l.fillersAfter = NewPhrases(d.FillersAfter)
 	l.YesNo = NewPhrases(d.Yes, d.No, d.YesNoLight)
 	var lists [][]string

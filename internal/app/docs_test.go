@@ -239,7 +239,12 @@ func engineDefaults(t *testing.T) map[string]string {
 			}
 		}
 	}
-	made, err := turn.New(turn.Options{})
+	auto, err := turn.New(turn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden("turn.auto.", config.Auto{}, auto, "o")
+	made, err := turn.New(turn.Options{Policy: turn.PolicyEasyTurn})
 	if err != nil {
 		t.Fatal(err)
 	}

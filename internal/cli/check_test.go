@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		{"clerk.yaml clerk-at-top.yaml", 0, []string{"clerk.yaml: ok", "clerk-at-top.yaml: ok"}},
 		{"clerk-wrong.yaml", 2, []string{`clerk-wrong.yaml:2:22: barge_in.policy: is "wrods"`}},
 		{"bad.yaml", 2, []string{
-			`bad.yaml:1:7: turn.policy: is "slience": expected one of easyturn, recognizer, silence, semantic, manual; did you mean silence?`,
+			`bad.yaml:1:7: turn.policy: is "slience": expected one of auto, easyturn, recognizer, silence, semantic, manual; did you mean silence?`,
 			"bad.yaml:2:1: foo: unknown key",
 		}},
 		{"limits.yaml good.yaml", 2, []string{"limits.yaml:1:10: limits.session_warning: is 30s: expected less than", "good.yaml: ok"}},

@@ -20,7 +20,7 @@ type turnCmd struct {
 
 // Help returns the long help.
 func (turnCmd) Help() string {
-	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.`
+	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95, "answer": "complete"}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.`
 }
 
 const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`
@@ -28,6 +28,7 @@ const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 
 // frameFields are the features of a frame.
 var frameFields = []string{
 	"timestamp_ms", "frame_energy", "vad_prob", "silence_duration_ms", "partial_text", "asr_confidence", "token_stability",
+	"answer",
 }
 
 // decisionLine is a line of the output.
@@ -144,6 +145,12 @@ func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, e
 	if raw, ok := fields["partial_text"]; ok {
 		if json.Unmarshal(raw, &l.Text) != nil {
 			return a, l, badInputf("field partial_text is %s: expected a text", shortened(raw))
+		}
+	}
+	if raw, ok := fields["answer"]; ok {
+		known := []turn.Completeness{turn.Undecided, turn.Complete, turn.Incomplete}
+		if json.Unmarshal(raw, &l.Answer) != nil || !slices.Contains(known, l.Answer) {
+			return a, l, badInputf("field answer is %s: expected complete, incomplete or an empty text", shortened(raw))
 		}
 	}
 	return a, l, nil

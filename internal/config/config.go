@@ -33,8 +33,9 @@ type Config struct {
 
 // Turn configures when the user's turn ends.
 type Turn struct {
-	Policy     string     `yaml:"policy" oneof:"easyturn recognizer silence semantic manual"`
+	Policy     string     `yaml:"policy" oneof:"auto easyturn recognizer silence semantic manual"`
 	Thresholds Thresholds `yaml:"thresholds"`
+	Auto       Auto       `yaml:"auto"`
 	EasyTurn   EasyTurn   `yaml:"easyturn"`
 	Silence    Silence    `yaml:"silence"`
 	Semantic   Semantic   `yaml:"semantic"`
@@ -50,6 +51,14 @@ type Thresholds struct {
 	VADSilence      Threshold `yaml:"vad_silence"`
 	InterruptEnergy Threshold `yaml:"interrupt_energy"`
 	InterruptVAD    Threshold `yaml:"interrupt_vad"`
+}
+
+// Auto configures the policy auto.
+type Auto struct {
+	Complete      Duration `yaml:"complete"`
+	Silence       Duration `yaml:"silence"`
+	Incomplete    Duration `yaml:"incomplete"`
+	TextUnchanged Wait     `yaml:"text_unchanged"`
 }
 
 // EasyTurn configures the policy easyturn.

@@ -17,6 +17,8 @@ type command struct {
 	expect dialog.Expectation
 	on     bool
 	level  float64
+	heard  int // the utterance that the dialogue has read
+	answer turn.Completeness
 	stream *stream
 	end    turn.Endpointer
 	policy turn.Policy
@@ -30,6 +32,7 @@ const (
 	commandContinue
 	commandFinalize
 	commandExpect
+	commandAnswer
 	commandAudible
 	commandPause
 	commandEcho
@@ -60,6 +63,12 @@ func (u *Uplink) Release() { u.ask(command{kind: commandRelease}) }
 
 // Expect sets what the agent expects to hear.
 func (u *Uplink) Expect(e dialog.Expectation) { u.ask(command{kind: commandExpect, expect: e}) }
+
+// Answer sets what the dialogue makes of the words of the turn, up to those of an utterance. It
+// holds until the next call or the end of the turn.
+func (u *Uplink) Answer(utterance int, c turn.Completeness) {
+	u.ask(command{kind: commandAnswer, heard: utterance, answer: c})
+}
 
 // Audible sets whether the agent can be heard.
 func (u *Uplink) Audible(on bool) { u.ask(command{kind: commandAudible, on: on}) }
@@ -122,6 +131,10 @@ func (u *Uplink) obey() {
 			u.expected = port.Expectation{Kind: c.expect.Kind, Phrases: c.expect.Phrases}
 			if u.recognizer != nil {
 				u.recognizer.Expect(u.expected)
+			}
+		case commandAnswer:
+			if c.heard >= u.ours { // else the turn is over
+				u.answer = c.answer
 			}
 		case commandAudible:
 			u.audible = c.on

@@ -89,7 +89,8 @@ type Uplink struct {
 	said       string // final words
 	text       string // said, followed by interim words
 	confidence float64
-	settled    bool // text is final
+	settled    bool              // text is final
+	answer     turn.Completeness // of text, as the dialogue reads it
 
 	taken  []port.Transcript // scratch
 	obeyed []command         // scratch: the commands being handled

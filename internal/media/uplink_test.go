@@ -42,6 +42,9 @@ func newCaller(t testing.TB, o UplinkOptions, rec *porttest.Recognizer) *caller 
 		c.rate = 16000
 	}
 	o.Rate = c.rate
+	if o.Turn.Policy == "" {
+		o.Turn.Policy = turn.PolicyEasyTurn // for its times
+	}
 	o.Post = func(events ...conv.Event) {
 		for _, ev := range events {
 			c.log = append(c.log, fact(ev))
@@ -563,7 +566,7 @@ func TestUplinkManualPolicy(t *testing.T) {
 
 func TestUplinkNamesTheCause(t *testing.T) {
 	for policy, cause := range map[turn.Policy]string{
-		"": "easyturn", turn.PolicyEasyTurn: "easyturn", turn.PolicySilence: "silence", turn.PolicySemantic: "semantic",
+		turn.PolicyAuto: "auto", turn.PolicyEasyTurn: "easyturn", turn.PolicySilence: "silence", turn.PolicySemantic: "semantic",
 	} {
 		c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: policy}}, &porttest.Recognizer{Texts: []string{"one two"}})
 		c.speaks(500 * ms)
@@ -648,6 +651,37 @@ func TestUplinkExpect(t *testing.T) {
 	c.isQuiet(3 * time.Second)
 	if !slices.Contains(c.log, "ended 1 easyturn") {
 		t.Errorf("facts %q, want an end of the turn", c.log)
+	}
+}
+
+// What the dialogue makes of the words decides when the turn ends, until the turn is over.
+func TestUplinkAnswer(t *testing.T) {
+	for answer, want := range map[turn.Completeness]time.Duration{
+		turn.Undecided: 600 * ms, turn.Complete: 260 * ms, turn.Incomplete: 1500 * ms,
+	} {
+		c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: turn.PolicyAuto}}, &porttest.Recognizer{Texts: []string{"one two", "three four"}})
+		said := func() {
+			c.speaks(500 * ms)
+			c.u.Answer(1, answer)
+			c.isQuiet(want - 20*ms)
+		}
+		said()
+		c.want("started 1 vad", "partial 1 one", "partial 1 one two", "stopped 1")
+		c.isQuiet(40 * ms)
+		c.want("ended 1 auto")
+		if answer != turn.Complete {
+			continue
+		}
+		c.u.Finalize()
+		c.isQuiet(20 * ms)
+		c.want("final 1 one two")
+		c.u.Listen() // for the next turn, for which the answer is old
+		said()
+		c.want("started 2 vad", "partial 2 three", "partial 2 three four", "stopped 2")
+		c.isQuiet(200 * ms)
+		c.want()
+		c.isQuiet(200 * ms)
+		c.want("ended 2 auto")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // given one on belong to the next turn.
 func (u *Uplink) forget(from int) {
 	u.ours = from
-	u.said, u.text, u.settled, u.confidence = "", "", false, math.NaN()
+	u.said, u.text, u.settled, u.confidence, u.answer = "", "", false, math.NaN(), turn.Undecided
 	u.stability.Reset()
 }
 
@@ -97,7 +97,7 @@ func share(v float64) float64 {
 // decide runs the turn controller. While the agent can be heard, there is no end of
 // turn: what is said is an interruption or ignored.
 func (u *Uplink) decide(a turn.Acoustic) {
-	l := turn.Linguistic{Text: u.text, Confidence: u.confidence, Stability: 1}
+	l := turn.Linguistic{Text: u.text, Confidence: u.confidence, Stability: 1, Answer: u.answer}
 	if !u.settled {
 		l.Stability = u.stability.Update(u.text, u.confidence, a.At)
 	}
@@ -123,7 +123,9 @@ func (u *Uplink) cause() conv.EndCause {
 		return conv.EndSemantic
 	case turn.PolicyManual:
 		return conv.EndManual
-	default:
+	case turn.PolicyEasyTurn:
 		return conv.EndEasyTurn
+	default:
+		return conv.EndAuto
 	}
 }

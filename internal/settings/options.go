@@ -66,7 +66,7 @@ func (o Options) ForCalls(c *config.Config, language string) Options {
 // whether there is speech: the seed's levels are below the noise in a car.
 func (o Options) Trained() Options {
 	for _, t := range []*turn.Thresholds{
-		&o.Turn.EasyTurn.Thresholds, &o.Turn.Silence.Thresholds, &o.Turn.Semantic.Thresholds, &o.Onset.Thresholds,
+		&o.Turn.Auto.Thresholds, &o.Turn.EasyTurn.Thresholds, &o.Turn.Silence.Thresholds, &o.Turn.Semantic.Thresholds, &o.Onset.Thresholds,
 	} {
 		if t.EnergyHigh == 0 && t.EnergyLow == 0 {
 			t.EnergyHigh, t.EnergyLow = turn.Off, turn.Off
@@ -186,7 +186,14 @@ func deadAir(d config.DeadAir) turn.DeadAirOptions {
 func turnOptions(t config.Turn) turn.Options {
 	th := thresholds(t.Thresholds)
 	return turn.Options{
-		Policy:   turn.Policy(t.Policy),
+		Policy: turn.Policy(t.Policy),
+		Auto: turn.AutoOptions{
+			Thresholds:    th,
+			Complete:      time.Duration(t.Auto.Complete),
+			Silence:       time.Duration(t.Auto.Silence),
+			Incomplete:    time.Duration(t.Auto.Incomplete),
+			TextUnchanged: time.Duration(t.Auto.TextUnchanged),
+		},
 		EasyTurn: easyTurn(t.EasyTurn, th),
 		Silence:  turn.SilenceOptions{Thresholds: th, After: time.Duration(t.Silence.After)},
 		Semantic: turn.SemanticOptions{

@@ -1,0 +1,125 @@
+package turn
+
+import (
+	"cmp"
+	"time"
+)
+
+// Completeness says what the dialogue makes of the words of a turn so far. The values are
+// those of dialog.Completeness.
+type Completeness string
+
+// The values of Completeness.
+const (
+	Undecided  Completeness = ""           // more words may follow
+	Complete   Completeness = "complete"   // the answer that the agent expects; nothing that follows changes it
+	Incomplete Completeness = "incomplete" // more words must follow
+)
+
+// AutoOptions configures [PolicyAuto]. The zero value selects the defaults.
+type AutoOptions struct {
+	Thresholds    Thresholds
+	Complete      time.Duration // the silence that ends a complete answer; default 250 ms
+	Silence       time.Duration // the silence that ends other turns; default 600 ms. An [Adjustment] scales it.
+	Incomplete    time.Duration // the silence that ends a turn whose words must go on; default 1.5 s
+	TextUnchanged time.Duration // how long the text must have been unchanged; default 100 ms
+}
+
+// Validate returns an error for the first field that is out of range.
+func (o AutoOptions) Validate() error {
+	if err := cmp.Or(
+		InField("Thresholds", o.Thresholds.Validate()),
+		checkPositive("Complete", o.Complete),
+		checkPositive("Silence", o.Silence),
+		checkPositive("Incomplete", o.Incomplete),
+		checkDuration("TextUnchanged", o.TextUnchanged),
+	); err != nil {
+		return err
+	}
+	r := o.resolved()
+	if r.Silence < r.Complete {
+		return &FieldError{Field: "Silence", Value: r.Silence, Want: "at least", Other: "Complete", OtherValue: r.Complete}
+	}
+	if r.Incomplete < r.Silence {
+		return &FieldError{Field: "Incomplete", Value: r.Incomplete, Want: "at least", Other: "Silence", OtherValue: r.Silence}
+	}
+	return nil
+}
+
+func (o AutoOptions) resolved() AutoOptions {
+	return AutoOptions{
+		Thresholds:    o.Thresholds.resolved(),
+		Complete:      cmp.Or(o.Complete, 250*time.Millisecond),
+		Silence:       cmp.Or(o.Silence, 600*time.Millisecond),
+		Incomplete:    cmp.Or(o.Incomplete, 1500*time.Millisecond),
+		TextUnchanged: minimum(o.TextUnchanged, 100*time.Millisecond),
+	}
+}
+
+// auto ends a turn after a silence whose length depends on what the dialogue makes of the
+// words. It needs words, but neither their confidence nor their stability: whether the
+// recognizer is in doubt does not tell whether the user goes on.
+type auto struct {
+	latch
+	o     AutoOptions // resolved
+	scale Adjustment
+
+	text      string // of the previous frame
+	changedAt time.Duration
+	behind    bool // whether there was speech that the text cannot contain
+}
+
+// textLag is how long after the speech its words come at most, as far as a complete answer is
+// concerned. Speech that is later than the last change of the text by more adds to the answer.
+const textLag = 400 * time.Millisecond
+
+// newAuto returns an endpointer in HOLD. It returns an error if the options are invalid.
+func newAuto(o AutoOptions) (*auto, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	return &auto{o: o.resolved()}, nil
+}
+
+// Update implements [Endpointer].
+func (p *auto) Update(a Acoustic, l Linguistic) Decision {
+	if l.Text != p.text {
+		p.text, p.changedAt, p.behind = l.Text, a.At, false
+	}
+	speaking := p.o.Thresholds.speaking(a.Energy, a.VAD)
+	p.behind = p.behind || speaking && a.At-p.changedAt > textLag
+	limit, by := p.limit(l.Answer)
+	ended := l.Text != "" && a.Silence >= limit && a.At-p.changedAt >= p.o.TextUnchanged
+	reason := p.step(speaking, ended, by)
+	return Decision{State: p.state, Reason: reason, Confidence: confidence(p.state, a.VAD, l), At: a.At}
+}
+
+// limit returns the silence that ends the turn, and the rule that says so.
+func (p *auto) limit(c Completeness) (time.Duration, rule) {
+	usual := scaled(p.o.Silence, p.scale)
+	switch c {
+	case Complete:
+		if p.behind {
+			break
+		}
+		return min(p.o.Complete, usual), ruleComplete
+	case Incomplete:
+		return max(p.o.Incomplete, usual), ruleIncomplete
+	case Undecided:
+	}
+	return usual, ruleSilence
+}
+
+// Expect implements [Endpointer]. It scales Silence.
+func (p *auto) Expect(a Adjustment) {
+	p.scale = Adjustment{}
+	if a.Validate() == nil {
+		p.scale = a
+	}
+}
+
+// Reset implements [Endpointer].
+func (p *auto) Reset() {
+	p.latch = latch{}
+	p.text, p.changedAt, p.behind = "", 0, false
+}
