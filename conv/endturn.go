@@ -3,6 +3,7 @@ package conv
 import (
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/timers"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // This file ends the user's turn and begins the reply to it. Source: seed 000, REQ-004, AC-002,
@@ -42,7 +43,7 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 // noteAnswer tells the driver what the dialogue makes of the words of the user's turn. before are
 // the words before this event; what the dialogue made of them follows from the state, too.
 func (c *Conversation) noteAnswer(before string) {
-	if c.opts.Agent == nil || c.st.Phase != ListeningCapturing {
+	if c.opts.Endpoint != turn.PolicyAuto || c.opts.Agent == nil || c.st.Phase != ListeningCapturing {
 		return
 	}
 	read := func(words string) dialog.Completeness {

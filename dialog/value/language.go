@@ -203,9 +203,8 @@ func Load(tag string) (*Language, error) {
 	l.Polite = NewPhrases(d.Polite)
 	l.Carriers = NewPhrases(d.Carriers)
 	l.stringCarriers = NewPhrases(d.StringCarriers)
-	l.Light = NewPhrases(d.Light)
-	l.Prefixes = NewPhrases(d.Prefixes)
-	l.Articles, l.Unfinished = NewPhrases(d.Articles), NewPhrases(d.Unfinished)
+	l.Light, l.Unfinished = NewPhrases(d.Light), NewPhrases(d.Unfinished)
+	l.Prefixes, l.Articles = NewPhrases(d.Prefixes), NewPhrases(d.Articles)
 	l.fillersAfter = NewPhrases(d.FillersAfter)
 	l.YesNo = NewPhrases(d.Yes, d.No, d.YesNoLight)
 	var lists [][]string
