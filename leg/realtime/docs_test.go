@@ -44,21 +44,27 @@ var sentNever = map[string]string{
 	"response.mcp_call.failed":                            noMCP,
 }
 
-// documentation compares docs/realtime.md with the results of this run. With -rewrite,
-// it writes the file instead.
+// documentation compares docs/realtime.md and CHECKS.md with the results of this run.
+// With -rewrite, it writes the files instead.
 func documentation(t *testing.T) {
 	for _, c := range slices.Concat(append(lists(), wholeChecks)...) {
 		for _, w := range waysOf(&c) {
 			switch results.of[w+" "+c.id] {
 			case "":
-				t.Skip("not all checks were run: docs/realtime.md is not compared")
+				t.Skip("not all checks were run: the documents are not compared")
 			case "not run":
-				t.Skipf("%s was not run: docs/realtime.md is not compared", c.id)
+				t.Skipf("%s was not run: the documents are not compared", c.id)
 			}
 		}
 	}
-	path := filepath.Join("..", "..", "docs", "realtime.md")
-	want := matrix(t)
+	summary, checks := checked()
+	compare(t, filepath.Join("..", "..", "docs", "realtime.md"), matrix(t)+summary)
+	compare(t, "CHECKS.md", checks)
+}
+
+// compare compares a document with its expected content. With -rewrite, it writes it.
+func compare(t *testing.T, path, want string) {
+	t.Helper()
 	if *rewrite {
 		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
@@ -72,15 +78,16 @@ func documentation(t *testing.T) {
 	written := strings.Split(string(got), "\n")
 	for i, line := range strings.Split(want, "\n") {
 		if i >= len(written) || written[i] != line {
-			t.Fatalf("docs/realtime.md differs from this run at line %d, expected:\n%s\n(go test ./leg/realtime -run Conformance -rewrite)", i+1, line)
+			t.Fatalf("%s differs from this run at line %d, expected:\n%s\n(go test ./leg/realtime -run Conformance -rewrite)", path, i+1, line)
 		}
 	}
 	if len(got) > len(want) {
-		t.Errorf("docs/realtime.md has more text than expected: %q", got[len(want):])
+		t.Errorf("%s has more text than expected: %q", path, got[len(want):])
 	}
 }
 
-// matrix returns the expected content of docs/realtime.md.
+// matrix returns the expected content of docs/realtime.md, without the summary of the
+// checks.
 func matrix(t *testing.T) string {
 	run.mu.Lock()
 	defer run.mu.Unlock()
@@ -119,7 +126,6 @@ func matrix(t *testing.T) string {
 	for _, said := range slices.Sorted(maps.Keys(events)) {
 		fmt.Fprintf(&b, "| %s | %s |\n", said, strings.Join(events[said], ", "))
 	}
-	writeChecks(&b)
 	return b.String()
 }
 
@@ -135,9 +141,8 @@ func waysOf(c *check) []string {
 	return names
 }
 
-// writeChecks writes the tables of the checks and of those that cannot apply.
-func writeChecks(b *strings.Builder) {
-	b.WriteString("\n## The checks\n\nEach is run against a server of a language model, one whose agent greets, and one of flows without\na model; C72 to C74 are about every event of the run. A check that cannot apply is run too: it must\nfail.\n\n")
+// checked returns the summary of the checks for docs/realtime.md, and CHECKS.md.
+func checked() (summary, checks string) {
 	all := slices.Concat(append(lists(), wholeChecks)...)
 	slices.SortFunc(all, func(a, b check) int { return strings.Compare(a.id, b.id) })
 	passed, total := 0, 0
@@ -162,7 +167,9 @@ func writeChecks(b *strings.Builder) {
 		}
 		rows.WriteByte('\n')
 	}
-	fmt.Fprintf(b, "%d of %d passed.\n\n%s\n| cannot apply | to | because |\n|---|---|---|\n%s", passed, total, rows.String(), never.String())
+	summary = fmt.Sprintf("\n## The checks\n\n[%d checks](../leg/realtime/CHECKS.md) are run against a server of a language model, one whose agent\ngreets, and one of flows without a model: %d of %d passed. A check that cannot apply is run too: it\nmust fail.\n\n| cannot apply | to | because |\n|---|---|---|\n%s", len(all), passed, total, never.String())
+	checks = fmt.Sprintf("# The checks of the Realtime protocol\n\nWritten by `go test ./leg/realtime -run Conformance -rewrite`; [docs/realtime.md](../../docs/realtime.md) has the\nresult. C72 to C74 are about every event of the run.\n\n%s", rows.String())
+	return summary, checks
 }
 
 // untried returns a remark about an event that no check sends.
