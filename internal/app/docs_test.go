@@ -35,15 +35,15 @@ func readDocument(t *testing.T) string {
 // profiles are the profiles of barge_in, in the order of the columns of their table.
 var profiles = []string{"greeting", "reply", "read_back", "thinking"}
 
-// documentedKeys returns the type and the default of each key in the document.
-func documentedKeys(t *testing.T) map[string][2]string {
+// documentedKeys returns what the document says of the values of each key.
+func documentedKeys(t *testing.T) map[string]string {
 	t.Helper()
-	rows := make(map[string][2]string)
-	add := func(key, typ, value string) {
+	rows := make(map[string]string)
+	add := func(key, value string) {
 		if _, ok := rows[key]; ok {
 			t.Errorf("%s is documented twice", key)
 		}
-		rows[key] = [2]string{typ, value}
+		rows[key] = value
 	}
 	for line := range strings.Lines(readDocument(t)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
@@ -54,18 +54,42 @@ func documentedKeys(t *testing.T) map[string][2]string {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		switch key := strings.Trim(cells[0], "`"); len(cells) {
-		case 4:
+		case 3:
 			for _, key := range expanded(key) {
-				add(key, cells[1], cells[2])
+				add(key, cells[1])
 			}
 		case 4 + len(profiles):
-			add("barge_in."+key, cells[1], cells[2])
+			add("barge_in."+key, documentedValue(cells[1], cells[2]))
 			for i, p := range profiles {
-				add("barge_in."+p+"."+key, cells[1], cells[3+i])
+				add("barge_in."+p+"."+key, documentedValue(cells[1], cells[3+i]))
 			}
 		}
 	}
 	return rows
+}
+
+// documentedValue returns the cell for a key of a type with a default, or "-".
+func documentedValue(typ, value string) string {
+	switch {
+	case value == "-":
+		return typ
+	case typ == "`true`, `false`", typ == "duration", typ == "number, 1 or more", strings.HasPrefix(typ, "list of "):
+		return value
+	case strings.HasPrefix(typ, "`"):
+		values := strings.Split(typ, ", ")
+		for i, v := range values {
+			if v == value && len(values) > 1 {
+				values[i] = "**" + v + "**"
+			}
+		}
+		return strings.Join(values, ", ")
+	case typ == "duration or `off`" && value == "`off`":
+		return value + " or duration"
+	case typ == "duration or `off`", typ == "number or `off`":
+		return value + " or `off`"
+	default:
+		return value + ", " + strings.TrimPrefix(typ, "number, ")
+	}
 }
 
 // expanded returns the keys that a key with braces stands for.
@@ -88,24 +112,21 @@ func TestDocumentAgrees(t *testing.T) {
 	defaults := engineDefaults(t)
 	rows := documentedKeys(t)
 	for _, k := range config.Keys() {
-		row, ok := rows[k.Path]
+		got, ok := rows[k.Path]
 		if !ok {
 			t.Errorf("%s is not documented", k.Path)
 			continue
 		}
 		delete(rows, k.Path)
-		if row[0] != k.Type {
-			t.Errorf("%s: documented type %s, expected %s", k.Path, row[0], k.Type)
-		}
-		want, ok := defaults[k.Path]
+		value, ok := defaults[k.Path]
 		if !ok {
 			t.Errorf("%s: this test does not know the default", k.Path)
 		}
-		if want != "-" {
-			want = "`" + want + "`"
+		if value != "-" {
+			value = "`" + value + "`"
 		}
-		if row[1] != want {
-			t.Errorf("%s: documented default %s, it is %s", k.Path, row[1], want)
+		if want := documentedValue(k.Type, value); got != want {
+			t.Errorf("%s: documented value %s, expected %s", k.Path, got, want)
 		}
 		delete(defaults, k.Path)
 	}
@@ -177,7 +198,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams, "server.max_lateness": hub.DefaultMaxLateness,
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
-		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false,
+		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false, "recording.announced": false, "recording.limit": DefaultRecording,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
