@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func documentedValue(typ, value string) string {
 	switch {
 	case value == "-":
 		return typ
-	case typ == "`true`, `false`", typ == "duration", typ == "number, 1 or more", strings.HasPrefix(typ, "list of "):
+	case slices.Contains([]string{"`true`, `false`", "duration", "number, 1 or more", "above 0, up to 1"}, typ), strings.HasPrefix(typ, "list of "):
 		return value
 	case strings.HasPrefix(typ, "`"):
 		values := strings.Split(typ, ", ")
@@ -85,7 +86,7 @@ func documentedValue(typ, value string) string {
 		return strings.Join(values, ", ")
 	case typ == "duration or `off`" && value == "`off`":
 		return value + " or duration"
-	case typ == "duration or `off`", typ == "number or `off`":
+	case strings.HasSuffix(typ, " or `off`"):
 		return value + " or `off`"
 	default:
 		return value + ", " + strings.TrimPrefix(typ, "number, ")
