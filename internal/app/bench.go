@@ -11,11 +11,11 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 )
 
-// BenchWebRTCOptions describe a measurement: see [bench.WebRTCOptions].
+// BenchWebRTCOptions configures a benchmark: see [bench.WebRTCOptions].
 type BenchWebRTCOptions struct {
 	Calls     int
 	Duration  time.Duration
-	Recognize bool // the recognizer takes part
+	Recognize bool // includes the recognizer
 }
 
 // BenchWebRTC measures calls of browsers with the engines of this build.
@@ -37,9 +37,9 @@ func BenchWS(ctx context.Context, o BenchWebRTCOptions) (r bench.WSReport, err e
 	return r, err
 }
 
-// BenchServe makes a server for [BenchFootprint] to measure: that of
-// [NewServer], with a voice and a recognizer that cost nothing. end is for behind
-// its end.
+// BenchServe returns a server for [BenchFootprint]: that of [NewServer], with a voice
+// and a recognizer that need no CPU time. The caller must call end after the server has
+// stopped.
 func BenchServe(ctx context.Context, o ServeOptions) (s *Server, end func() error, err error) {
 	opts, err := benchSpeech()
 	if err != nil {
@@ -49,10 +49,10 @@ func BenchServe(ctx context.Context, o ServeOptions) (s *Server, end func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	o.MaxLateness = time.Hour // what is measured is how late it gets
+	o.MaxLateness = time.Hour // the benchmark measures the lateness: no call is refused for it
 	o.Speech = &Speech{Detector: speech.Detector}
 	if o.Speech.Synthesizer, o.Speech.Recognizer, err = bench.Free(ctx, speech.Synthesizer); err == nil {
-		s, err = NewServer(o) //nolint:contextcheck // it outlives what made it
+		s, err = NewServer(o) //nolint:contextcheck // the server outlives ctx
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, speech.Close())
@@ -60,7 +60,7 @@ func BenchServe(ctx context.Context, o ServeOptions) (s *Server, end func() erro
 	return s, speech.Close, nil
 }
 
-// BenchFootprintOptions describe a measurement of a server that runs: see
+// BenchFootprintOptions configures a benchmark of a running server: see
 // [bench.FootprintOptions].
 type BenchFootprintOptions struct {
 	BenchWebRTCOptions
@@ -68,7 +68,7 @@ type BenchFootprintOptions struct {
 	Text            bool
 }
 
-// BenchFootprint measures what conversations take of a server's process.
+// BenchFootprint measures the resources that conversations use in a server's process.
 func BenchFootprint(ctx context.Context, o BenchFootprintOptions) (r bench.FootprintReport, err error) {
 	err = withEngines(o.BenchWebRTCOptions, func(b bench.WebRTCOptions) error {
 		r, err = bench.MeasureFootprint(ctx, bench.FootprintOptions{
@@ -89,10 +89,10 @@ func BenchFaults(ctx context.Context, o BenchWebRTCOptions) (r bench.FaultsRepor
 	return r, err
 }
 
-// withEngines opens the engines for a measurement.
+// withEngines calls measure with the speech engines of this build.
 func withEngines(o BenchWebRTCOptions, measure func(bench.WebRTCOptions) error) (err error) {
 	if o.Calls < 1 || o.Calls > bench.MaxCalls || o.Duration <= 0 || o.Duration > time.Hour {
-		return inputError{fmt.Errorf("%d calls for %v: expected 1 to %d, for up to an hour", o.Calls, o.Duration, bench.MaxCalls)}
+		return inputError{fmt.Errorf("bench: %d calls for %v: expected 1 to %d for up to an hour", o.Calls, o.Duration, bench.MaxCalls)}
 	}
 	opts, err := benchSpeech()
 	if err != nil {
@@ -114,7 +114,7 @@ func withEngines(o BenchWebRTCOptions, measure func(bench.WebRTCOptions) error) 
 	return measure(b)
 }
 
-// benchSpeech are the settings of a measurement: the defaults.
+// benchSpeech returns the options of a benchmark: the defaults.
 func benchSpeech() (Options, error) {
 	c, err := config.Parse("", nil)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/hocketvoice/hocket/internal/bench"
 )
 
-// BenchLatencyOptions describe a measurement: see [bench.LatencyOptions].
+// BenchLatencyOptions configures a benchmark: see [bench.LatencyOptions].
 type BenchLatencyOptions = bench.LatencyOptions
 
-// BenchLatency measures a server that runs.
+// BenchLatency measures the latency of a running server.
 func BenchLatency(ctx context.Context, o BenchLatencyOptions) ([]bench.Latency, error) {
 	o.URL = strings.TrimSuffix(o.URL, "/")
 	if err := o.Validate(); err != nil {

@@ -25,59 +25,59 @@ import (
 // callRate is the sampling rate of a call from files.
 const callRate = file.DefaultRate
 
-// callerVoice speaks the caller's texts: another one than the agent's.
+// callerVoice speaks the caller's texts. It differs from the agent's voice.
 const callerVoice = "rms"
 
-// ErrInput is among the causes of an error about a file that the user named.
+// ErrInput is wrapped by errors about the user's input, such as files and options.
 var ErrInput = errors.New("bad input")
 
-// inputError is an error of what the user gave.
+// inputError is an error about the user's input.
 type inputError struct{ error }
 
-// Is lets errors.Is find ErrInput.
+// Is reports whether target is ErrInput.
 func (e inputError) Is(target error) bool { return target == ErrInput }
 
-// Unwrap gives the error itself.
+// Unwrap returns the wrapped error.
 func (e inputError) Unwrap() error { return e.error }
 
-// CallerLine is something the caller says: the sound of a file, or a text that
-// is spoken.
+// CallerLine is what the caller says at once: the sound of a file, or a text that
+// is synthesized.
 type CallerLine struct {
 	File, Text string
 	BargeIn    time.Duration // see [file.Utterance]
 }
 
-// CallOptions describe a call with a caller made of given utterances.
+// CallOptions configures a call whose caller says the given lines.
 type CallOptions struct {
 	Agent  string // path of a file or folder
 	Config string // path of a config file; may be empty
 	Lines  []CallerLine
-	Store  string // file that keeps the call's state; may be empty
-	Resume string // id of a conversation in it to go on with; may be empty
+	Store  string // the store of the conversation; may be empty
+	Resume string // id of a stored conversation to resume; may be empty
 
 	Out, Mix, Trace string // files to write; empty: none
 	TraceFeatures   bool
 	Realtime        bool
-	Play            bool // play both sides aloud; the call is held in real time
-	// Day is the date on which virtual time begins, at noon; today's if zero.
+	Play            bool // play both sides aloud; implies Realtime
+	// Day is the date on which virtual time begins, at noon; today if zero.
 	Day time.Time
-	// Watch sees every step, for who prints the conversation.
+	// Watch, if not nil, is called for every step.
 	Watch func(session.Step)
-	// Said sees every turn that has ended.
+	// Said, if not nil, is called for every finished turn.
 	Said func(session.Spoken)
-	// Note takes remarks about the set-up, a line each.
+	// Note, if not nil, receives remarks about the setup, one line each.
 	Note func(string)
 }
 
-// CallResult is what remains of a call.
+// CallResult is the result of a call.
 type CallResult struct {
-	Duration time.Duration // of the call, in its own time
+	Duration time.Duration // in the call's own time
 	Took     time.Duration // of the wall clock
-	Virtual  bool
+	Virtual  bool          // in virtual time
 }
 
-// Call holds a call. Files that it cannot finish are removed, the trace
-// excepted, which tells what happened.
+// Call runs a call. If it fails, the incomplete sound files are removed; the trace stays,
+// since it shows what happened.
 func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 	o.Realtime = o.Realtime || o.Play
 	p, err := prepare(o)
@@ -105,25 +105,25 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 	}
 	outputs.close = append(outputs.close, leg.Close)
 	if !o.Play {
-		return hold(ctx, o, p, "file", leg, trace)
+		return runCall(ctx, o, p, "file", leg, trace)
 	}
 	speaker, err := device.OpenSpeaker(device.Options{Rate: callRate})
 	if err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, speaker.Close()) }()
-	return hold(ctx, o, p, "file", &aloud{leg, speaker}, trace)
+	return runCall(ctx, o, p, "file", &aloud{leg, speaker}, trace)
 }
 
-// prepared is what a call needs of its agent and its config.
+// prepared contains the parts of a call.
 type prepared struct {
 	agent  *settings.Agent
 	opts   Options
 	speech *Speech
 }
 
-// prepare reads the agent and the config of a call, makes its speech engines, and remarks
-// what is worth it.
+// prepare loads the agent and the config of a call, opens the speech engines, and passes
+// remarks about them to o.Note.
 func prepare(o CallOptions) (p prepared, err error) {
 	if p.agent, err = loadAgent(o.Agent, o.Config); err != nil {
 		return p, err
@@ -132,7 +132,7 @@ func prepare(o CallOptions) (p prepared, err error) {
 		return p, inputError{err}
 	}
 	if o.Trace != "" && p.opts.Conversation.Privacy == conv.PrivacyNone {
-		return p, inputError{errors.New("a trace holds what was said, and privacy is none: expected another privacy, or no trace")}
+		return p, inputError{errors.New("a trace contains what was said, which privacy none forbids: expected another privacy or no trace")}
 	}
 	if p.speech, err = NewSpeech(p.opts.Speech); err != nil || o.Note == nil {
 		return p, err
@@ -147,15 +147,15 @@ func prepare(o CallOptions) (p prepared, err error) {
 	return p, nil
 }
 
-// hold runs the session to the end of the call. source is the kind of the leg, as the
-// store has it.
-func hold(ctx context.Context, o CallOptions, p prepared, source string, leg port.Leg, trace io.Writer) (_ CallResult, err error) {
-	kept, err := keep(ctx, o.Store, o.Resume, p.agent, settings.AgentName(o.Agent), source, p.opts.Store)
+// runCall runs the session to the end of the call. transport is the kind of the leg, as
+// it is stored.
+func runCall(ctx context.Context, o CallOptions, p prepared, transport string, leg port.Leg, trace io.Writer) (_ CallResult, err error) {
+	st, err := openStorage(ctx, o.Store, o.Resume, p.agent, settings.AgentName(o.Agent), transport, p.opts.Store)
 	if err != nil {
 		return CallResult{}, err
 	}
-	defer func() { err = errors.Join(err, kept.close()) }() //nolint:contextcheck // an end is not cut short
-	if err := kept.goOn(ctx, &p.agent, &p.opts, o.Config, o.Note); err != nil {
+	defer func() { err = errors.Join(err, st.close()) }() //nolint:contextcheck // close has a timeout of its own
+	if err := st.useVersion(ctx, &p.agent, &p.opts, o.Config, o.Note); err != nil {
 		return CallResult{}, err
 	}
 	agent, opts, speech := p.agent, p.opts, p.speech
@@ -166,7 +166,7 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 		return CallResult{}, inputError{err}
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
-	flows, may, err := tools.For(ctx, agent)
+	flowTools, modelTools, err := tools.For(ctx, agent)
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
@@ -176,21 +176,21 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
-	id := "call" // the same arguments give the same trace
+	id := "call" // always the same, so that the same arguments give the same trace
 	if o.Store != "" {
-		id = kept.id
+		id = st.id
 	}
 	if o.Note != nil {
 		if o.Store != "" {
 			o.Note(fmt.Sprintf("the conversation is %s in %s", id, StoreName(o.Store)))
 		}
-		kept.points.Behind = noteBehind(o.Note)
+		st.points.Behind = noteBehind(o.Note)
 	}
-	location := cmp.Or(kept.location, opts.Location)
+	location := cmp.Or(st.location, opts.Location)
 	s, err := session.New(session.Options{
-		ID: id, Keys: kept.id, Checkpoints: kept.points, Restore: kept.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
+		ID: id, Keys: st.id, Checkpoints: st.points, Restore: st.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
-		Model: mind.port(), Tools: flows, ModelTools: may, Instructions: agent.Instructions(),
+		Model: mind.port(), Tools: flowTools, ModelTools: modelTools, Instructions: agent.Instructions(),
 		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability, Location: location,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})
@@ -223,15 +223,15 @@ func hold(ctx context.Context, o CallOptions, p prepared, source string, leg por
 	}, err
 }
 
-// Noon is the middle of a day in a time zone, UTC if it is nil: a conversation of a day
-// that was named begins then, wherever the program runs.
+// Noon returns noon of a day in a time zone, or in UTC if location is nil. A conversation
+// whose day is given begins at noon, wherever the program runs.
 func Noon(day time.Time, location *time.Location) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, cmp.Or(location, time.UTC))
 }
 
-// agentOptions are the options of conversations with the agent: the config file's, with the
-// agent's settings over them and the defaults of calls below. path may be empty: there is no
-// config file then.
+// agentOptions returns the options of conversations with the agent. The agent's settings
+// take precedence over the config file, and that over the defaults of calls. path is
+// empty if there is no config file.
 func agentOptions(def *settings.Agent, path string) (Options, error) {
 	installation, err := loadInstallation(path)
 	if err != nil {
@@ -240,7 +240,7 @@ func agentOptions(def *settings.Agent, path string) (Options, error) {
 	return optionsOf(def, installation)
 }
 
-// loadInstallation reads a config file, nil if path is empty.
+// loadInstallation loads a config file. It returns nil if path is empty.
 func loadInstallation(path string) (*config.Config, error) {
 	if path == "" {
 		return nil, nil
@@ -248,8 +248,8 @@ func loadInstallation(path string) (*config.Config, error) {
 	return config.Load(path)
 }
 
-// optionsOf are the options of conversations with the agent in an installation, which may
-// be nil.
+// optionsOf returns the options of conversations with the agent. installation is the
+// config file, or nil.
 func optionsOf(def *settings.Agent, installation *config.Config) (Options, error) {
 	c, err := settings.OfAgent(def.Files)
 	if err != nil {
@@ -275,7 +275,8 @@ func optionsOf(def *settings.Agent, installation *config.Config) (Options, error
 	return forTrainedDetector(opts), nil
 }
 
-// loadAgent reads an agent to be used with a config file, which may be empty.
+// loadAgent loads an agent. config is the config file it is used with, for error
+// messages, or empty.
 func loadAgent(path, config string) (*settings.Agent, error) {
 	def, err := settings.LoadAgent(path)
 	if err != nil && config != "" {
@@ -287,7 +288,7 @@ func loadAgent(path, config string) (*settings.Agent, error) {
 	return def, nil
 }
 
-// forTrainedDetector sets what differs where the config's detector is a trained one.
+// forTrainedDetector adapts the options if the config's detector is a trained one.
 func forTrainedDetector(o Options) Options {
 	if _, ok := silero.Embedded(); o.Speech.Detector != "energy" && (ok || o.Speech.Silero.Weights != "") {
 		o.Options = o.Trained()
@@ -295,7 +296,7 @@ func forTrainedDetector(o Options) Options {
 	return o
 }
 
-// caller makes the caller's utterances.
+// caller returns the caller's utterances.
 func caller(ctx context.Context, lines []CallerLine, voice port.Synthesizer) ([]file.Utterance, error) {
 	utterances := make([]file.Utterance, 0, len(lines))
 	for _, l := range lines {
@@ -317,7 +318,7 @@ func caller(ctx context.Context, lines []CallerLine, voice port.Synthesizer) ([]
 	return utterances, nil
 }
 
-// longestUtterance bounds what a caller says in one go.
+// longestUtterance is the maximum length of one utterance of the caller.
 const longestUtterance = 5 * time.Minute
 
 // readSound reads a WAV file as mono sound of the call's rate.
@@ -344,11 +345,11 @@ func readSound(path string) (pcm []int16, err error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if len(pcm) > limit {
-			return nil, fmt.Errorf("%s: longer than %v, the most that a caller says at once", path, longestUtterance)
+			return nil, fmt.Errorf("%s: the sound is longer than %v, the maximum of one utterance", path, longestUtterance)
 		}
 	}
 	if len(pcm) == 0 {
-		return nil, fmt.Errorf("%s: there is no sound in it", path)
+		return nil, fmt.Errorf("%s: the file contains no sound", path)
 	}
 	if rate == callRate {
 		return pcm, nil
@@ -360,15 +361,16 @@ func readSound(path string) (pcm []int16, err error) {
 	return pcm, nil
 }
 
-// outputs are the files of a call. They appear under their names when they are
-// whole.
+// outputs are the files that a call writes. A sound file gets its name when it is
+// complete.
 type outputs struct {
 	files []*os.File
-	names []string // what each is renamed to; empty: it has its name
+	names []string // final name of each file; empty if it has its name already
 	close []func() error
 }
 
-// sound makes a file that is renamed at the end.
+// sound creates a temporary file, which finish renames to path. It returns nil if path is
+// empty.
 func (o *outputs) sound(path string) (io.Writer, error) {
 	if path == "" {
 		return nil, nil
@@ -376,7 +378,7 @@ func (o *outputs) sound(path string) (io.Writer, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
-			err = p.Err // the other name is nobody's concern
+			err = p.Err // without the temporary name
 		}
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
@@ -384,12 +386,13 @@ func (o *outputs) sound(path string) (io.Writer, error) {
 	return f, nil
 }
 
-// trace makes a file that keeps what it has.
+// trace creates a file that is not removed if the call fails. It returns nil if path is
+// empty.
 func (o *outputs) trace(path string) (io.Writer, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // it holds what was said
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) // it contains what was said
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, settings.Plain(err))
 	}
@@ -397,8 +400,9 @@ func (o *outputs) trace(path string) (io.Writer, error) {
 	return f, nil
 }
 
-// finish closes the files and, if the call was held, gives them their names.
-func (o *outputs) finish(held bool) error {
+// finish closes the files. If complete is true it gives the temporary ones their names;
+// otherwise it removes them.
+func (o *outputs) finish(complete bool) error {
 	var errs []error
 	for _, c := range o.close {
 		errs = append(errs, c())
@@ -408,8 +412,8 @@ func (o *outputs) finish(held bool) error {
 		errs = append(errs, f.Close())
 		switch {
 		case o.names[i] == "":
-		case held:
-			errs = append(errs, os.Rename(temp, o.names[i])) // 0600: it holds a voice
+		case complete:
+			errs = append(errs, os.Rename(temp, o.names[i])) // the mode stays 0600: the file contains a voice
 		default:
 			errs = append(errs, os.Remove(temp))
 		}

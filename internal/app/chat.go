@@ -12,27 +12,28 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// ChatOptions describe a conversation by text.
+// ChatOptions configures a conversation by text.
 type ChatOptions struct {
 	Agent  string // path of a file or folder
 	Config string // path of a config file; may be empty
-	Store  string // file that keeps the conversation; may be empty
-	Resume string // id of a conversation in it to go on with; may be empty
-	// Note takes remarks about the set-up, a line each.
+	Store  string // the store of the conversation; may be empty
+	Resume string // id of a stored conversation to resume; may be empty
+	// Note, if not nil, receives remarks about the setup, one line each.
 	Note func(string)
 }
 
-// Chat is a conversation by text. Its first line is Start's, or Resume's where one
-// goes on.
+// Chat is a conversation by text. It begins with Start, or with Resume if Resumed is
+// true.
 type Chat struct {
 	*session.Text
 	ID       string
 	Resumed  bool
-	Location *time.Location // of the conversation; nil: the process's
-	Model    *Model         // nil: there is none
+	Location *time.Location // of the conversation; nil means that of the process
+	Model    *Model         // nil if there is none
 }
 
-// NewChat prepares a conversation by text with an agent, and gives what ends it.
+// NewChat prepares a conversation by text with an agent. The caller must call end after
+// the conversation.
 func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err error) {
 	agent, err := loadAgent(o.Agent, o.Config)
 	if err != nil {
@@ -50,12 +51,12 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 		}
 		return errors.Join(errs...)
 	}
-	kept, err := keep(ctx, o.Store, o.Resume, agent, settings.AgentName(o.Agent), "text", opts.Store)
+	st, err := openStorage(ctx, o.Store, o.Resume, agent, settings.AgentName(o.Agent), "text", opts.Store)
 	if err != nil {
 		return nil, nil, err
 	}
-	ends = append(ends, kept.close)
-	if err := kept.goOn(ctx, &agent, &opts, o.Config, o.Note); err != nil {
+	ends = append(ends, st.close)
+	if err := st.useVersion(ctx, &agent, &opts, o.Config, o.Note); err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
 	tools, err := OpenTools(ctx, opts.Tools)
@@ -63,7 +64,7 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
 	ends = append(ends, tools.Close)
-	flows, model, err := tools.For(ctx, agent)
+	flowTools, modelTools, err := tools.For(ctx, agent)
 	if err != nil {
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
@@ -74,13 +75,13 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 		return nil, nil, errors.Join(inputError{err}, end())
 	}
 	if o.Note != nil {
-		kept.points.Behind = noteBehind(o.Note)
+		st.points.Behind = noteBehind(o.Note)
 		opts.remark(settings.AgentName(o.Agent), o.Note)
 		for _, p := range agent.Problems {
 			o.Note(p.String())
 		}
 	}
-	if mind != nil && len(agent.Flows()) == 0 { // nobody types to a model that is not there
+	if mind != nil && len(agent.Flows()) == 0 { // without the model nothing could answer
 		if err := mind.Probe(ctx); err != nil {
 			if _, failed := mind.Failed(); failed != nil {
 				err = failed
@@ -90,13 +91,13 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	}
 	conversation := opts.Conversation
 	conversation.Agent = agent.Agent
-	location := cmp.Or(kept.location, opts.Location)
+	location := cmp.Or(st.location, opts.Location)
 	text, err := session.NewText(session.TextOptions{
-		Conv: conversation, Tools: flows, ModelTools: model, Model: mind.port(), Instructions: agent.Instructions(), Wait: wait.For, Location: location,
-		ID: kept.id, Checkpoints: kept.points, Restore: kept.restore,
+		Conv: conversation, Tools: flowTools, ModelTools: modelTools, Model: mind.port(), Instructions: agent.Instructions(), Wait: wait.For, Location: location,
+		ID: st.id, Checkpoints: st.points, Restore: st.restore,
 	})
 	if err != nil {
 		return nil, nil, errors.Join(err, end())
 	}
-	return &Chat{Text: text, ID: kept.id, Resumed: kept.restore != nil, Location: location, Model: mind}, end, nil
+	return &Chat{Text: text, ID: st.id, Resumed: st.restore != nil, Location: location, Model: mind}, end, nil
 }

@@ -1,6 +1,6 @@
-// Package app is the composition root: it builds everything that a
-// configuration asks for, and stops it in reverse.
+// Package app is the composition root: it creates and connects the parts that a
+// configuration asks for, and closes them in reverse order.
 //
-// It decides which part is made of which options and wired to which; it holds no
-// behaviour of its own. The parts never look for each other.
+// It maps the configuration to the options of the other packages and contains no
+// behavior of its own.
 package app

@@ -5,8 +5,9 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// duplicates are the config's policies for a second task of a tool, by the name under
-// which the tool is offered. The tools are the same for all agents.
+// duplicates returns a function that returns the config's policy for a second task of a
+// tool, by the name under which the tool is offered. The policies are the same for all
+// agents.
 func duplicates(c config.Tools) func(agent, tool string) task.Policy {
 	policies := make(map[string]task.Policy)
 	set := func(name string, c config.CallPolicy) {

@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/store/sqlite"
 )
 
-// engine is a store of some kind.
+// engine is a store without encryption.
 type engine interface {
 	port.Store
 	port.Journal
@@ -26,35 +26,36 @@ type engine interface {
 	Close() error
 }
 
-// largestKept bounds a snapshot, or a piece of a journal, with what encryption adds.
-const largestKept = 16 << 20
+// maxStored bounds the bytes of a snapshot or of a piece of a journal, with encryption.
+const maxStored = 16 << 20
 
-// openEngine opens a store: see [OpenStore]. The place is not the name of a variable.
+// openEngine opens a store: see [OpenStore]. place must not be ${NAME}.
 func openEngine(ctx context.Context, place string, create bool) (engine, error) {
 	if postgres.IsURL(place) {
-		return openPostgres(ctx, postgres.Options{URL: place, MaxSnapshot: largestKept, Existing: !create})
+		return openPostgres(ctx, postgres.Options{URL: place, MaxSnapshot: maxStored, Existing: !create})
 	}
-	if secretive(place) && !strings.Contains(place, "://") {
-		return nil, inputError{errors.New("store: the place is neither a path nor a URL: expected the path of a file, or postgres://user@host/database")}
+	if mayHavePassword(place) && !strings.Contains(place, "://") {
+		return nil, inputError{errors.New("store: the place is neither a path nor a URL: expected the path of a file or postgres://user@host/database")}
 	}
 	if strings.Contains(place, "://") {
-		return nil, inputError{errors.New("store: the URL is none that is known: expected the path of a file, or postgres://user@host/database")}
+		return nil, inputError{errors.New("store: the URL has an unknown scheme: expected the path of a file or postgres://user@host/database")}
 	}
 	if !create {
 		if _, err := os.Stat(place); err != nil {
 			return nil, inputError{fmt.Errorf("store: %w", settings.Plain(err))}
 		}
 	}
-	s, err := sqlite.Open(ctx, sqlite.Options{Path: place, MaxSnapshot: largestKept})
+	s, err := sqlite.Open(ctx, sqlite.Options{Path: place, MaxSnapshot: maxStored})
 	if err != nil {
 		return nil, inputError{err}
 	}
 	return s, nil
 }
 
-// secretive reports whether a text that is not the URL of a database may have been meant as
-// one, and hold a password: it is neither shown nor taken for the name of a file.
-func secretive(place string) bool {
+// mayHavePassword reports whether a text that is not the URL of a database may be meant as
+// one, so that it may contain a password. Such a text is not used as the name of a file
+// and must not be shown.
+func mayHavePassword(place string) bool {
 	scheme, rest, ok := strings.Cut(place, ":")
 	name := strings.ToLower(scheme)
 	return ok && (name == "postgres" || name == "postgresql" || len(scheme) > 1 && !strings.ContainsAny(scheme, "/\\.") && strings.Contains(rest, "@")) ||
@@ -75,7 +76,8 @@ func openPostgres(ctx context.Context, o postgres.Options) (engine, error) {
 	return s, nil
 }
 
-// lookUp gives the place that ${NAME} stands for.
+// lookUp returns the value of the environment variable if place is ${NAME}, and place
+// otherwise.
 func lookUp(place string) (string, error) {
 	rest, ok := strings.CutPrefix(place, "${")
 	if !ok {
@@ -83,25 +85,26 @@ func lookUp(place string) (string, error) {
 	}
 	name, ok := strings.CutSuffix(rest, "}")
 	if !ok || name == "" || strings.ContainsAny(name, "${}/ ") {
-		return "", fmt.Errorf("store: the place is %q, expected a path, a URL or ${NAME} alone", place)
+		return "", fmt.Errorf("store: the place is %q: expected a path, a URL or ${NAME} alone", place)
 	}
 	if place = os.Getenv(name); place == "" {
-		return "", fmt.Errorf("store: the environment has no %s, the place of the store", name)
+		return "", fmt.Errorf("store: the environment variable %s, the place of the store, is not set", name)
 	}
 	return place, nil
 }
 
-// StoreName is the place of a store for a message: a URL without user and password.
+// StoreName returns the place of a store for a message: a path, or a URL without user and
+// password.
 func StoreName(place string) string {
 	switch {
 	case strings.Contains(place, "://"):
-	case secretive(place):
+	case mayHavePassword(place):
 		return "the database"
 	default:
 		return place
 	}
 	u, err := url.Parse(place)
-	if err != nil || u.User == nil && strings.Contains(place, "@") { // a password may be anywhere
+	if err != nil || u.User == nil && strings.Contains(place, "@") { // it may contain a password anywhere
 		return "the database"
 	}
 	return u.Scheme + "://" + u.Host + u.Path

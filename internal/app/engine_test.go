@@ -18,14 +18,14 @@ func TestPlaces(t *testing.T) {
 		input       bool
 	}{
 		{"/no/such/folder/a.db", "no such file", true},
-		{"mysql://user:secret@host/database", "the URL is none that is known: expected the path of a file, or postgres://", true},
+		{"mysql://user:secret@host/database", "the URL has an unknown scheme: expected the path of a file or postgres://", true},
 		{"postgres://user:secret@host:port/database", "the URL of PostgreSQL is wrong", true},
 		{"postgres:user:secret@host/database", "the place is neither a path nor a URL", true},
 		{"PostgreSQL:/user:secret@host/database", "the place is neither a path nor a URL", true},
 		{"user:secret@host/database", "the place is neither a path nor a URL", true},
 		{"host=localhost password=secret", "the place is neither a path nor a URL", true},
-		{"${HOCKET_TEST_NONE}", "the environment has no HOCKET_TEST_NONE, the place of the store", true},
-		{"${HOCKET_TEST_EMPTY}", "the environment has no HOCKET_TEST_EMPTY", true},
+		{"${HOCKET_TEST_NONE}", "the environment variable HOCKET_TEST_NONE, the place of the store, is not set", true},
+		{"${HOCKET_TEST_EMPTY}", "the environment variable HOCKET_TEST_EMPTY, the place of the store, is not set", true},
 		{"${HOCKET_TEST_PLACE}/more", "expected a path, a URL or ${NAME} alone", true},
 		{"${}", "expected a path, a URL or ${NAME} alone", true},
 		{"${HOCKET_TEST_PLACE}", "store 127.0.0.1:1/database: open", false}, // nobody listens there

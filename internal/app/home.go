@@ -15,32 +15,32 @@ import (
 	"github.com/hocketvoice/hocket/server/node"
 )
 
-// openHome makes this process a node of the store's.
+// openHome makes this process a node of the store.
 func openHome(ctx context.Context, s *Store, c config.Server, keep time.Duration, log *slog.Logger) (*node.Home, error) {
 	return node.Open(ctx, node.Options{
 		Node: port.Node{ID: c.Node, URL: c.URL}, Registry: s.registry, Tickets: s.tickets, Store: s.port,
 		Load: func(ctx context.Context, id string) (journal.Checkpoint, bool, error) {
-			kept, err := s.Load(ctx, id)
+			c, err := s.Load(ctx, id)
 			if _, missing := errors.AsType[missingError](err); missing {
-				return kept, false, nil
+				return c, false, nil
 			}
-			return kept, err == nil, err
+			return c, err == nil, err
 		},
 		Expire: s.Expire, Wait: time.Duration(c.Resume), Keep: keep, Log: log,
 		Shared: s.shared,
 	})
 }
 
-// kept is a conversation that this server may go on with.
-type kept struct {
+// apiHome implements [api.Home].
+type apiHome struct {
 	*node.Home
 	server *Server
 }
 
-// Restore describes how a conversation goes on here. Who does not begin it calls its
-// Over.
-func (k kept) Restore(ctx context.Context, id string) (hub.Call, error) {
-	c, hold, err := k.Take(ctx, id)
+// Restore claims a conversation and returns the description with which it continues here.
+// The caller must call Over if the conversation does not begin.
+func (h apiHome) Restore(ctx context.Context, id string) (hub.Call, error) {
+	c, hold, err := h.Take(ctx, id)
 	if errors.Is(err, node.ErrGone) {
 		return hub.Call{}, api.ErrGone
 	}
@@ -50,12 +50,12 @@ func (k kept) Restore(ctx context.Context, id string) (hub.Call, error) {
 	if err != nil {
 		return hub.Call{}, err
 	}
-	a, err := k.server.goesOnWith(ctx, c, hold)
+	a, err := h.server.agentFor(ctx, c, hold)
 	if err == nil {
-		return a.goesOn(c, hold), nil
+		return a.resumedCall(c, hold), nil
 	}
-	k.Over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
-	if errors.Is(err, errOther) {
+	h.Over(id, false) //nolint:contextcheck // it is released even if the request is canceled
+	if errors.Is(err, errNoAgent) {
 		return hub.Call{}, api.ErrChanged
 	}
 	return hub.Call{}, fmt.Errorf("%w: %w", api.ErrUnsure, err)

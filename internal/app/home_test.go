@@ -50,7 +50,7 @@ func TestTokensAnywhere(t *testing.T) {
 // TestKeepClaims: what is kept is claimed first, and a failure leaves no claim behind.
 func TestKeepClaims(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	first, err := keep(t.Context(), path, "", flights(t), "flights", "text", config.Store{})
+	first, err := openStorage(t.Context(), path, "", flights(t), "flights", "text", config.Store{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestKeepClaims(t *testing.T) {
 		t.Errorf("error %v, expected that it is fenced", err)
 	}
 	for _, id := range []string{"nobody", first.id} { // one is not there, one is no checkpoint
-		if k, err := keep(t.Context(), path, id, flights(t), "flights", "text", config.Store{}); err == nil {
+		if k, err := openStorage(t.Context(), path, id, flights(t), "flights", "text", config.Store{}); err == nil {
 			t.Errorf("%+v", k)
 		}
 	}
@@ -150,7 +150,7 @@ func TestWrongStoreKey(t *testing.T) {
 		}
 	})
 	for keys, want := range map[string]string{
-		", keys: [HOCKET_TEST_KEY_B]": "no key of store.keys or of the file beside the store opens what was saved last",
+		", keys: [HOCKET_TEST_KEY_B]": "no key in store.keys or in the file beside the store opens the conversations saved last",
 		"":                            "the conversation is encrypted",
 		", keys: [HOCKET_TEST_KEY_B, HOCKET_TEST_KEY_A]": "",
 	} {

@@ -12,7 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/leg/webrtc"
 )
 
-// portRange reads a range such as 50000-50100; empty is none.
+// portRange parses a range such as 50000-50100. An empty text means no range.
 func portRange(text string) (webrtc.PortRange, error) {
 	if text == "" {
 		return webrtc.PortRange{}, nil
@@ -26,7 +26,8 @@ func portRange(text string) (webrtc.PortRange, error) {
 	return webrtc.PortRange{Min: uint16(from), Max: uint16(to)}, nil
 }
 
-// iceServices are the STUN and TURN servers of the config, with the secrets that it names.
+// iceServices returns the STUN and TURN servers of the config, with the secrets from the
+// environment variables that it names.
 func iceServices(list []config.ICEServer) ([]webrtc.ICEService, error) {
 	services := make([]webrtc.ICEService, len(list))
 	for i, c := range list {
@@ -35,7 +36,7 @@ func iceServices(list []config.ICEServer) ([]webrtc.ICEService, error) {
 		}
 		for _, name := range []string{c.SecretEnv, c.CredentialEnv} {
 			if name != "" && os.Getenv(name) == "" {
-				return nil, fmt.Errorf("server.webrtc.ice_servers[%d]: the environment has no %s", i, name)
+				return nil, fmt.Errorf("server.webrtc.ice_servers[%d]: the environment variable %s is not set", i, name)
 			}
 		}
 		if err := services[i].Validate(); err != nil {
@@ -45,8 +46,8 @@ func iceServices(list []config.ICEServer) ([]webrtc.ICEService, error) {
 	return services, nil
 }
 
-// webrtcProblems reports what is wrong with the section of the browsers' calls. Whether
-// the environment has the secrets is found out at the start.
+// webrtcProblems returns the problems of the section server.webrtc. Environment variables
+// are checked when the server starts.
 func webrtcProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	w := c.Server.WebRTC
@@ -59,15 +60,15 @@ func webrtcProblems(c *config.Config) config.Problems {
 		}
 	}
 	for i, s := range w.ICEServers {
-		stand := webrtc.ICEService{URLs: s.URLs, Secret: s.SecretEnv, Username: s.Username, Credential: s.CredentialEnv}
-		if err := stand.Validate(); err != nil {
+		placeholder := webrtc.ICEService{URLs: s.URLs, Secret: s.SecretEnv, Username: s.Username, Credential: s.CredentialEnv}
+		if err := placeholder.Validate(); err != nil {
 			all = append(all, c.Problem(fmt.Sprintf("server.webrtc.ice_servers[%d]", i), err.Error()))
 		}
 	}
 	return all
 }
 
-// isAddress reports whether a text is HOST:PORT with the number of one port.
+// isAddress reports whether a text is HOST:PORT with a port number.
 func isAddress(text string) bool {
 	_, port, err := net.SplitHostPort(text)
 	if err != nil {

@@ -58,7 +58,7 @@ func TestAgentInALanguageThatNoEngineKnows(t *testing.T) {
 			t.Errorf("the list of agents has no %s: %s", want, list)
 		}
 	}
-	if said := strings.Join(notes, "\n"); !strings.Contains(said, `agent praxis: only text: its language is "de", the recognizer knows en`) || strings.Contains(said, "agent clinic") {
+	if said := strings.Join(notes, "\n"); !strings.Contains(said, `agent praxis: text only: its language is "de", the recognizer supports en`) || strings.Contains(said, "agent clinic") {
 		t.Errorf("the start says %q", said)
 	}
 	status, body := answer(http.MethodPost, "/v1/conversations", `{"agent":"praxis","transport":"webrtc","sdp":"v=0"}`)

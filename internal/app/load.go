@@ -9,12 +9,12 @@ import (
 	"github.com/hocketvoice/hocket/internal/settings"
 )
 
-// EmbeddedAgent compiles one of the agents that are part of the program, by the
-// name of its folder in examples.
+// EmbeddedAgent compiles an agent that is embedded in the program. name is the name of
+// its folder in examples.
 func EmbeddedAgent(name string) (*settings.Agent, error) {
 	entries, err := examples.Files.ReadDir(name)
 	if err != nil {
-		return nil, fmt.Errorf("agent: the program has none with the name %q", name)
+		return nil, fmt.Errorf("agent: unknown embedded agent %q", name)
 	}
 	var files []agent.File
 	for _, e := range entries {

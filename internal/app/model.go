@@ -18,19 +18,20 @@ import (
 	"github.com/hocketvoice/hocket/provider/openai"
 )
 
-// Model is the language model of an agent. It remembers whether it answers.
+// Model is the language model of an agent. It records whether its server answers. It is
+// safe for concurrent use.
 type Model struct {
 	*openai.Model
-	Name string // the model's and its server's, for people
+	Name string // of the model and its server, for people
 
-	mu       sync.Mutex
-	answered bool  // once at least
-	failed   error // the last request, nil if it was answered
+	mu       sync.Mutex // guards the fields below
+	answered bool       // at least one request was answered
+	failed   error      // of the last request; nil if it was answered
 }
 
 var _ port.Model = (*Model)(nil)
 
-// NewModel makes the language model of a config. It is nil where the config names none.
+// NewModel returns the language model of a config, or nil if the config names none.
 func NewModel(c config.Model) (*Model, error) {
 	if c == (config.Model{}) {
 		return nil, nil
@@ -53,14 +54,14 @@ func modelOptions(c config.Model) openai.Options {
 	}
 }
 
-// Probe asks the server whether it is there and takes the key: see [openai.Model.Probe].
+// Probe checks that the server answers and accepts the key: see [openai.Model.Probe].
 func (m *Model) Probe(ctx context.Context) error {
 	err := m.Model.Probe(ctx)
 	m.note(err, false)
 	return err
 }
 
-// note keeps how a request went.
+// note records the result of a request.
 func (m *Model) note(err error, answered bool) {
 	if _, failed := errors.AsType[*port.Failure](err); failed || err == nil {
 		m.mu.Lock()
@@ -69,7 +70,7 @@ func (m *Model) note(err error, answered bool) {
 	}
 }
 
-// passing reports whether the last failure may pass by itself.
+// passing reports whether the last request failed with a temporary error.
 func (m *Model) passing() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,14 +78,14 @@ func (m *Model) passing() bool {
 	return ok && f.Retryable
 }
 
-// Reply asks the model: see [openai.Model.Reply].
+// Reply requests an answer of the model: see [openai.Model.Reply].
 func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
 	err := m.Model.Reply(ctx, r, emit)
 	m.note(err, err == nil)
 	return err
 }
 
-// port is the model as conversations have it: nothing where there is none.
+// port returns the model as an interface, nil if m is nil.
 func (m *Model) port() port.Model {
 	if m == nil {
 		return nil
@@ -92,8 +93,9 @@ func (m *Model) port() port.Model {
 	return m
 }
 
-// Failed is why the last request failed, in one line with the server's words; nil if it was
-// answered. never: no request has been answered so far.
+// Failed returns an error of one line that says why the last request failed, including
+// the server's message, or nil if it was answered. never is true if no request was
+// answered so far.
 func (m *Model) Failed() (never bool, err error) {
 	if m == nil {
 		return false, nil
@@ -105,18 +107,18 @@ func (m *Model) Failed() (never bool, err error) {
 	}
 	reason := m.failed.Error()
 	if f, ok := errors.AsType[*port.Failure](m.failed); ok {
-		reason = f.Message // without the class, which is for programs
+		reason = f.Message // without the class
 	}
 	return !m.answered, fmt.Errorf("the language model %s does not answer: %s", m.Name, strings.TrimPrefix(reason, "openai: "))
 }
 
-// models are those that are open, each once.
+// models are the open models, one for each config. It is safe for concurrent use.
 type models struct {
 	mu   sync.Mutex // guards open
 	open map[config.Model]*Model
 }
 
-// get opens a model. It is nil where c is nothing.
+// get returns the model of a config, which it opens if needed, or nil if c is zero.
 func (m *models) get(c config.Model) (*Model, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +136,7 @@ func (m *models) get(c config.Model) (*Model, error) {
 	return one, nil
 }
 
-// all are those that are open.
+// all returns the open models.
 func (m *models) all() []*Model {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +149,7 @@ func (m *models) all() []*Model {
 	return list
 }
 
-// close ends all.
+// close closes the models.
 func (m *models) close() error {
 	var errs []error
 	for _, one := range m.all() {
@@ -156,8 +158,8 @@ func (m *models) close() error {
 	return errors.Join(errs...)
 }
 
-// probe asks each model's server once whether it is there and takes the key, so that who
-// starts a server with a wrong one reads it before the first caller hears it.
+// probe probes each model once and logs failures, so that the operator learns of a wrong
+// key before the first caller does.
 func (m *models) probe(ctx context.Context, log *slog.Logger) {
 	for _, one := range m.all() {
 		if one.Probe(ctx) == nil || ctx.Err() != nil {
@@ -169,8 +171,8 @@ func (m *models) probe(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// ready reports the first model that does not answer. One whose last request failed as others
-// may have, and that has answered before, is ready: a request finds out.
+// ready returns the error of the first model that does not answer. A model that has
+// answered before and whose last failure is temporary counts as ready.
 func (m *models) ready(context.Context) error {
 	for _, one := range m.all() {
 		if never, err := one.Failed(); err != nil && (never || !one.passing()) {
@@ -180,8 +182,8 @@ func (m *models) ready(context.Context) error {
 	return nil
 }
 
-// withoutModel makes the conversation's options those of an agent without a model, where the
-// config names none. The error is that of an agent that cannot do without.
+// withoutModel adapts the conversation's options if the config names no model. It returns
+// an error if the agent requires one.
 func (o *Options) withoutModel(def *settings.Agent) error {
 	if o.Model.Name != "" {
 		return nil
@@ -192,21 +194,21 @@ func (o *Options) withoutModel(def *settings.Agent) error {
 	}
 	if len(def.Flows()) == 0 {
 		return fmt.Errorf("%s: the agent has instructions and no flows, and no language model is configured: "+
-			"name one under model: in this file or in the config file (--config), or have hocket init write both", def.Files[0].Name)
+			"name one under model: in this file or in the config file (--config), or let hocket init write both", def.Files[0].Name)
 	}
 	o.Conversation.NoModel = true
 	return nil
 }
 
-// remark tells what the agent does without.
+// remark notes that the agent has no model although it could use one.
 func (o *Options) remark(name string, note func(string)) {
 	if o.Conversation.NoModel {
 		note(fmt.Sprintf("%s: no language model is configured: the flows understand by their own rules, and what they do not cover is not answered", name))
 	}
 }
 
-// CheckAgent is what is wrong with the options that an agent's files set. Whether there is a
-// model where the agent needs one is for who runs it.
+// CheckAgent returns an error if the options in an agent's files are invalid. It does not
+// check whether a model is configured for an agent that needs one.
 func CheckAgent(files []agent.File) error {
 	c, err := settings.OfAgent(files)
 	if err != nil {
@@ -216,15 +218,16 @@ func CheckAgent(files []agent.File) error {
 	return settings.Join(err, foreignKey(c))
 }
 
-// agentModel chooses the model of an agent: the one of the config that its files name, or else
-// the config's own; where there is no config, the one that the agent's own file describes.
+// agentModel returns the model of an agent: with a config, the one whose name the agent's
+// files give, or the config's default if they give none; without a config, own, the model
+// described in the agent's files.
 func agentModel(def *settings.Agent, own config.Model, installation *config.Config) (config.Model, error) {
 	if installation == nil {
 		return own, nil
 	}
 	name := def.Settings().Model.Name
 	if own.Name != "" {
-		name = own.Name // which server has it the config says
+		name = own.Name // the config says which server has it
 	}
 	list := installation.Models
 	if installation.Model.Name != "" {
@@ -242,12 +245,13 @@ func agentModel(def *settings.Agent, own config.Model, installation *config.Conf
 	}
 	p := installation.Problem("models", fmt.Sprintf("the agent names the model %q: expected a model of that name here", name))
 	if p.Suggestion = config.Nearest(name, names); len(names) == 0 {
-		p.Key, p.Message = "model", fmt.Sprintf("is missing: the agent names the model %q, and where there is a config that alone names its server", name)
+		p.Key, p.Message = "model", fmt.Sprintf("is missing: the agent names the model %q, whose server must be given in this config", name)
 	}
 	return config.Model{}, config.Problems{p}
 }
 
-// foreignKey refuses a model of an agent's own file that would send a vendor's key elsewhere.
+// foreignKey returns an error if the model in an agent's own file would send a vendor's
+// key to another server.
 func foreignKey(c *config.Config) error {
 	if host := modelOptions(c.Model).ForeignKey(); host != "" {
 		key := "model.key_env"

@@ -10,28 +10,28 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// Options is a configuration in the terms of the packages that it configures.
+// Options is a configuration as options of the packages that it configures.
 type Options struct {
 	settings.Options
-	Speech config.Speech // the engines' names filled in
-	Model  config.Model  // the zero value: there is none
-	Server config.Server // its defaults filled in
+	Speech config.Speech // with default engines
+	Model  config.Model  // zero if there is none
+	Server config.Server // with defaults
 	Tools  ToolOptions
 	Store  config.Store
 
 	Recording config.Recording // its limit filled in
 }
 
-// The engines that serve where the config names none.
+// The default engines.
 const (
 	DefaultRecognizer  = "pocketsphinx"
 	DefaultSynthesizer = "flite"
-	DefaultDetector    = "auto" // silero where there are weights, else energy
+	DefaultDetector    = "auto" // silero if its weights are available, otherwise energy
 )
 
-// NewOptions maps a config. What it does not set stays zero, the packages' own
-// default. The error is [config.Problems]: what the packages refuse, worded in
-// the names of the config and with the places of its file.
+// NewOptions converts a config to options. Values that the config does not set stay zero,
+// which selects the packages' defaults. The error is a [config.Problems]: the errors of
+// the packages with the names of the config and the positions in its file.
 func NewOptions(c *config.Config) (Options, error) {
 	o := Options{
 		Options: settings.New(c),
@@ -47,8 +47,8 @@ func NewOptions(c *config.Config) (Options, error) {
 	return o, validate(c, o)
 }
 
-// LoadOptions reads a config file and maps it. The error names every problem of
-// the file at once.
+// LoadOptions loads a config file and converts it to options. The error contains all
+// problems of the file.
 func LoadOptions(path string) (Options, error) {
 	c, err := config.Load(path)
 	if c == nil {

@@ -25,16 +25,16 @@ import (
 // realtimeTransport is the name of the OpenAI Realtime protocol in the list.
 const realtimeTransport = "realtime"
 
-// openRealtime makes the server of the OpenAI Realtime protocol, whose
-// conversations are the hub's like all others.
+// openRealtime creates the server of the OpenAI Realtime protocol. The hub runs its
+// conversations like all others.
 func (s *Server) openRealtime(linger time.Duration) (err error) {
 	o := realtime.Options{
 		Linger: linger, Answer: s.answerRealtime,
 		Open: func(ctx context.Context, from realtime.Caller) (realtime.Parts, error) {
-			api.NoteOwner(ctx, from.Owner) // a client secret's is known only now
+			api.NoteOwner(ctx, from.Owner) // with a client secret the owner is known only now
 			parts, err := s.realtimeParts(s.roster.list(), from)
 			if err == nil {
-				gate.Vouch(ctx) // conversations have limits of their own
+				gate.Vouch(ctx)
 			}
 			return parts, err
 		},
@@ -59,11 +59,11 @@ func (s *Server) openRealtime(linger time.Duration) (err error) {
 	return err
 }
 
-// serveRealtime is the handler of the protocol's paths. The request is noted under
-// the protocol's own pattern.
+// serveRealtime handles the paths of the protocol. It sets the request's pattern to that
+// of the protocol's own route, for metrics and the access log.
 func (s *Server) serveRealtime(w http.ResponseWriter, r *http.Request) {
 	inner := r.WithContext(r.Context())
-	inner.Host = gate.RouteOf(r).Host // a page's origin is compared with it
+	inner.Host = gate.RouteOf(r).Host // it is compared with the page's origin
 	defer func() {
 		if inner.Pattern != "/" {
 			r.Pattern = inner.Pattern
@@ -72,7 +72,7 @@ func (s *Server) serveRealtime(w http.ResponseWriter, r *http.Request) {
 	s.realtime.ServeHTTP(w, inner)
 }
 
-// realtimeParts are what a conversation of the protocol is held with.
+// realtimeParts returns the parts of a new conversation of the protocol.
 func (s *Server) realtimeParts(agents []*served, from realtime.Caller) (realtime.Parts, error) {
 	a, name := realtimeAgent(agents, from.Model)
 	call := a.call(realtimeTransport)
@@ -86,8 +86,8 @@ func (s *Server) realtimeParts(agents []*served, from realtime.Caller) (realtime
 	return parts, err
 }
 
-// realtimeCall are the parts of a call, new or one that goes on, with what more its
-// session has then. The conversation has its place from now on.
+// realtimeCall reserves a place for a new or resumed conversation and returns its parts.
+// more, if not nil, changes the options of the session.
 func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Options)) (realtime.Parts, error) {
 	o := a.session(realtimeTransport)
 	if call.Agent == realtimeModel {
@@ -98,7 +98,7 @@ func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Optio
 	if err != nil {
 		return realtime.Parts{}, refused(err)
 	}
-	a.kept(&o, c)
+	a.attach(&o, c)
 	if call.Agent == realtimeModel && o.Conv.Agent == nil {
 		o.Checkpoints.AgentDigest = ""
 		if a.home != nil {
@@ -125,7 +125,7 @@ func (s *Server) realtimeCall(a *served, call hub.Call, more func(*session.Optio
 	}, nil
 }
 
-// refused is an error of the hub's as the protocol's server knows it.
+// refused converts an error of the hub to one of package realtime.
 func refused(err error) error {
 	switch {
 	case errors.Is(err, hub.ErrFull), errors.Is(err, hub.ErrLate), errors.Is(err, hub.ErrUserFull), errors.Is(err, hub.ErrDraining):
@@ -137,49 +137,53 @@ func refused(err error) error {
 	}
 }
 
-// issued keeps the token of a conversation of the protocol, as soon as the
-// conversation is this process's. It is safe for concurrent use.
+// issued stores the resume token of a conversation of the protocol as soon as the
+// conversation is claimed. It is safe for concurrent use.
 type issued struct {
-	home *node.Home // nil: tokens are good in this process alone
+	home *node.Home // nil if tokens are valid in this process only
 	log  *slog.Logger
 
-	mu sync.Mutex
-	id string      // empty: not claimed yet
-	g  *port.Grant // waits for the claim
+	mu sync.Mutex  // guards the fields below
+	id string      // empty until the conversation is claimed
+	g  *port.Grant // the latest tokens; nil if none were issued
 }
 
+// issue stores a token, after the claim of the conversation if that is pending.
 func (i *issued) issue(ctx context.Context, digest, before []byte) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.g = &port.Grant{Now: port.Tokens{Resume: digest}, Before: port.Tokens{Resume: before}} // the protocol has no tokens for one conversation
 	if i.id == "" {
-		return nil // it is granted with the claim
+		return nil // claimed stores it
 	}
 	return i.grant(ctx)
 }
 
+// claimed records that the conversation is claimed, and stores a pending token.
 func (i *issued) claimed(ctx context.Context, id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.id = id; i.g != nil {
-		_ = i.grant(ctx) // a sign of life tries again
+		_ = i.grant(ctx) // a heartbeat tries again
 	}
 }
 
-// grant is called with mu held. A token that is not kept is good in this process.
+// grant stores the token. It requires mu. A token that is not stored is valid in this
+// process only.
 func (i *issued) grant(ctx context.Context) error {
 	if i.home == nil {
 		return nil
 	}
 	err := i.home.Grant(ctx, i.id, *i.g)
 	if err != nil {
-		i.log.Warn("the token of a conversation is good in this process alone until the store has it", "conversation", i.id, "error", err)
+		i.log.Warn("the token of a conversation was not stored: it is valid only in this process for now", "conversation", i.id, "error", err)
 	}
 	return err
 }
 
-// resumeRealtime goes on with a conversation of the protocol that does not run here. Its
-// token is good until the next one is granted: a server without room leaves it good.
+// resumeRealtime returns a function that resumes a conversation of the protocol that does
+// not run here, or nil if there is no store. The resume token stays valid until the next
+// one is granted, also if the server refuses the conversation.
 func (s *Server) resumeRealtime() func(context.Context, realtime.Caller, string) (realtime.Parts, error) {
 	if s.home == nil {
 		return nil
@@ -200,23 +204,24 @@ func (s *Server) resumeRealtime() func(context.Context, realtime.Caller, string)
 			return realtime.Parts{}, realtime.ErrUnknownToken
 		case err != nil:
 			if !held && !errors.Is(err, node.ErrUnsure) {
-				s.o.Log.Error("a conversation cannot go on", "conversation", id, "error", err)
+				s.o.Log.Error("a conversation cannot be resumed", "conversation", id, "error", err)
 			}
 			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
 		}
-		parts, err := s.goesOnRealtime(ctx, from, c, hold, digest[:])
+		parts, err := s.resumedParts(ctx, from, c, hold, digest[:])
 		if err != nil {
-			s.home.Over(id, false) //nolint:contextcheck // it is given up whatever becomes of the request
+			s.home.Over(id, false) //nolint:contextcheck // it is released even if the request is canceled
 		}
 		return parts, err
 	}
 }
 
-// goesOnRealtime are the parts of a conversation that was taken for who has its token.
-func (s *Server) goesOnRealtime(
+// resumedParts returns the parts of a conversation that was claimed for the client with
+// its token.
+func (s *Server) resumedParts(
 	ctx context.Context, from realtime.Caller, c journal.Checkpoint, hold port.Hold, token []byte,
 ) (realtime.Parts, error) {
-	// The conversation is this process's: nobody else uses the token up meanwhile.
+	// This process holds the conversation now, so that no other can use up the token.
 	now, ok, err := s.home.Resume(ctx, token)
 	if err != nil {
 		return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
@@ -227,22 +232,22 @@ func (s *Server) goesOnRealtime(
 	a, name := realtimeAgent(s.roster.list(), c.Agent)
 	if a.name == c.Agent {
 		var err error
-		if a, err = s.goesOnWith(ctx, c, hold); errors.Is(err, errOther) {
+		if a, err = s.agentFor(ctx, c, hold); errors.Is(err, errNoAgent) {
 			return realtime.Parts{}, realtime.ErrUnknownToken
 		} else if err != nil {
 			return realtime.Parts{}, fmt.Errorf("%w: %w", realtime.ErrAgain, err)
 		}
 	}
 	if name != c.Agent {
-		s.o.Log.Error("a conversation cannot go on: this server does not have its agent", "conversation", c.ID, "agent", c.Agent)
+		s.o.Log.Error("a conversation cannot be resumed: this server does not have its agent", "conversation", c.ID, "agent", c.Agent)
 		return realtime.Parts{}, realtime.ErrUnknownToken
 	}
-	call := a.goesOn(c, hold)
+	call := a.resumedCall(c, hold)
 	call.Agent = c.Agent
-	return s.realtimeCall(a, call, func(o *session.Options) { a.restored(o, c, hold) })
+	return s.realtimeCall(a, call, func(o *session.Options) { a.restore(o, c, hold) })
 }
 
-// answerRealtime answers a browser that speaks the protocol over WebRTC.
+// answerRealtime answers the offer of a client that uses the protocol over WebRTC.
 func (s *Server) answerRealtime(ctx context.Context, offer string) (realtime.Call, string, error) {
 	leg, answer, err := s.webrtc.Accept(ctx, offer)
 	switch {
@@ -255,12 +260,11 @@ func (s *Server) answerRealtime(ctx context.Context, offer string) (realtime.Cal
 	return leg, answer, nil
 }
 
-// realtimeModel is what a conversation with the config's language model is listed
-// under.
+// realtimeModel is the agent name of conversations with the config's language model.
 const realtimeModel = "model"
 
-// realtimeModels are the names of who answers: the agents, and the language model of the
-// config.
+// realtimeModels returns the names of the models of the protocol: the agents, and the
+// language model of the config if there is one.
 func realtimeModels(agents []*served) []string {
 	names := make([]string, 0, len(agents)+1)
 	for _, a := range agents {
@@ -272,9 +276,9 @@ func realtimeModels(agents []*served) []string {
 	return names
 }
 
-// realtimeAgent is who answers to a model of the protocol, and under what name: the
-// agent of that name, else the language model of the config, under whatever name a
-// client knows one; and where there is none, the first agent.
+// realtimeAgent returns the agent for a model name of the protocol, and its name: the
+// agent of that name; otherwise the language model of the config, for any name; and if
+// there is none, the first agent.
 func realtimeAgent(agents []*served, model string) (a *served, name string) {
 	first := agents[0]
 	i := slices.IndexFunc(agents, func(a *served) bool { return a.name == model })

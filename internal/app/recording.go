@@ -70,7 +70,7 @@ func (a *served) checkRecording() error {
 }
 
 // Recording is one of [api.Stored].
-func (s *shelf) Recording(ctx context.Context, id string) (api.Recording, error) {
+func (s *archive) Recording(ctx context.Context, id string) (api.Recording, error) {
 	sound, err := recording.Open(func(each func([]byte) error) error { return s.pieces(ctx, id, each) })
 	if errors.Is(err, recording.ErrNone) {
 		return nil, api.ErrNoRecording

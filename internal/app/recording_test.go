@@ -174,7 +174,7 @@ func TestRecordingIsRefused(t *testing.T) {
 	}
 	store := "store: {path: " + filepath.Join(dir, "store.db") + "}\n"
 	for _, c := range []struct{ config, agent, want string }{
-		{store + "recording: {limit: 5m}\n", "", "recording: says not how callers are told of it"},
+		{store + "recording: {limit: 5m}\n", "", "recording: does not say how callers are told of it"},
 		{"recording: {announced: true}\n", "", "recording: the server has no store"},
 		{store + "recording: {notice: Recorded.}\n", start, `recording.notice cannot be said before the flow "ask"`},
 		{store + "recording: {announced: true}\n", start, ""},

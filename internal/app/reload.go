@@ -10,11 +10,11 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 )
 
-// lookEvery is how often files are looked at that may have changed.
+// lookEvery is the time between checks for changed files.
 const lookEvery = 2 * time.Second
 
-// watch reads again what has changed on disk, and all of it when it is told to, until ctx
-// ends.
+// watch reloads agents, API keys and the certificate when their files change or
+// ServeOptions.Reload asks for it, until ctx ends.
 func (s *Server) watch(ctx context.Context) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -26,51 +26,51 @@ func (s *Server) watch(ctx context.Context) {
 		case <-s.o.Reload:
 			s.secrets.changed()
 			s.secrets.reload()
-			agents.look(true) //nolint:contextcheck // what it opens outlives who asks for it
+			agents.look(true) //nolint:contextcheck // what it opens outlives ctx
 		case <-look.C:
 			if s.secrets.changed() {
 				s.secrets.reload()
 			}
-			agents.look(false) //nolint:contextcheck // what it opens outlives who asks for it
+			agents.look(false) //nolint:contextcheck // what it opens outlives ctx
 		}
 	}
 }
 
-// reloader reads the agents of a server again. The files are compared by what is in them:
-// that is right for a link that is swapped, and for two changes in one tick of the file
-// system's clock. It is for one goroutine.
+// reloader reloads the agents of a server. It compares the contents of the files, since
+// the modification time does not show a replaced link, or the second of two changes
+// within the resolution of the file system's clock. It must be used by one goroutine.
 type reloader struct {
 	s       *Server
-	seen    map[string]string // by agent: what was found last, and not loaded yet
-	refused map[string]string // by agent: what was wrong last
+	seen    map[string]string // by agent: the digest, or the error, of the last check
+	refused map[string]string // by agent: the digest or error that was logged last
 }
 
-// look loads the agents whose files have changed. Unless somebody has told it to, it waits
-// until it has found the same twice: a file may be half written.
-func (r *reloader) look(told bool) {
+// look loads the agents whose files have changed. Unless it was requested, it waits until
+// two checks find the same contents, since a file may be partly written.
+func (r *reloader) look(requested bool) {
 	for _, a := range r.s.roster.list() {
 		if a.path != "" {
-			r.one(a, told)
+			r.one(a, requested)
 		}
 	}
 }
 
-func (r *reloader) one(a *served, told bool) {
+func (r *reloader) one(a *served, requested bool) {
 	files, digest, err := readVersion(a.path)
 	found := digest
 	if err != nil {
 		found = err.Error()
 	}
 	was := r.seen[a.name]
-	if r.seen[a.name] = found; !told && was != found {
+	if r.seen[a.name] = found; !requested && was != found {
 		return
 	}
 	if err == nil && digest == a.digest {
 		delete(r.refused, a.name)
 		return
 	}
-	if !told && r.refused[a.name] == found {
-		return // it was told
+	if !requested && r.refused[a.name] == found {
+		return // it was logged already
 	}
 	log := r.s.o.Log.With("agent", a.name)
 	if err == nil {
@@ -78,7 +78,7 @@ func (r *reloader) one(a *served, told bool) {
 	}
 	if err != nil {
 		r.refused[a.name] = found
-		log.Error("the agent was not loaded, its version stays", "version", a.version(),
+		log.Error("the agent was not loaded: its version stays in use", "version", a.version(),
 			"error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return
 	}
@@ -95,12 +95,12 @@ func readVersion(path string) (files []agent.File, digest string, err error) {
 	return files, digest, err
 }
 
-// load gives new conversations another version of an agent.
+// load replaces the version of an agent for new conversations.
 func (r *reloader) load(was *served, files []agent.File) error {
 	s := r.s
 	s.roster.opening.Lock()
 	defer s.roster.opening.Unlock()
-	note := func(n string) { s.o.Log.Warn("about an agent that is loaded", "agent", was.name, "note", n) }
+	note := func(n string) { s.o.Log.Warn("note on a loaded agent", "agent", was.name, "note", n) }
 	def, err := settings.Compile(files)
 	if err != nil {
 		return err

@@ -11,22 +11,20 @@ import (
 	"github.com/hocketvoice/hocket/server/api"
 )
 
-// roster has the agents of a server, each in the version that new conversations get, and
-// the versions of others that conversations of the store go on with. It is safe for
-// concurrent use.
+// roster contains the agents of a server, each in the version for new conversations, and
+// older versions for resumed conversations. It is safe for concurrent use.
 type roster struct {
-	opening sync.Mutex // held while a version is equipped, which opens what others share
+	opening sync.Mutex // locked while a version is equipped, which may open shared parts
 
-	mu    sync.Mutex // guards all below
-	now   []*served  // in the order of the options
-	older map[string]*served
+	mu    sync.Mutex         // guards the fields below
+	now   []*served          // in the order of the options
+	older map[string]*served // by name and digest
 }
 
-// olderMost bounds the versions that stay in memory for the next conversation of the
-// store.
+// olderMost bounds the number of older versions in memory.
 const olderMost = 16
 
-// set begins the list.
+// set sets the list.
 func (r *roster) set(list []*served) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +38,7 @@ func (r *roster) list() []*served {
 	return slices.Clone(r.now)
 }
 
-// named returns an agent, nil if there is none of that name.
+// named returns the agent of a name, or nil if there is none.
 func (r *roster) named(name string) *served {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +50,7 @@ func (r *roster) named(name string) *served {
 	return nil
 }
 
-// replace puts a version in the place of another.
+// replace replaces a version by another.
 func (r *roster) replace(was, a *served) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,21 +62,21 @@ func (r *roster) replace(was, a *served) {
 	r.keep(was)
 }
 
-// known returns a version that is in memory, nil if it is not.
+// known returns an older version, or nil if it is not in memory.
 func (r *roster) known(name, digest string) *served {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.older[name+" "+digest]
 }
 
-// add notes a version for the next conversation.
+// add adds an older version.
 func (r *roster) add(a *served) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.keep(a)
 }
 
-// keep is add, with mu held.
+// keep adds an older version. It requires mu.
 func (r *roster) keep(a *served) {
 	if len(r.older) >= olderMost {
 		clear(r.older)
@@ -86,7 +84,7 @@ func (r *roster) keep(a *served) {
 	r.older[a.name+" "+a.digest] = a
 }
 
-// shown are the agents for clients.
+// shown returns the agents as they are listed for clients.
 func (r *roster) shown() []api.Agent {
 	var list []api.Agent
 	for _, a := range r.list() {
@@ -97,8 +95,8 @@ func (r *roster) shown() []api.Agent {
 	return list
 }
 
-// versionOf returns a version of an agent, which may be that of now. The error is a
-// lostError if the store answers, and the version is not to be had.
+// versionOf returns a version of an agent, current or older. The error is a versionError
+// if the store answers and the version is not available.
 func (s *Server) versionOf(ctx context.Context, now *served, digest string) (*served, error) {
 	if digest == now.digest {
 		return now, nil
@@ -112,35 +110,34 @@ func (s *Server) versionOf(ctx context.Context, now *served, digest string) (*se
 	}
 	s.roster.opening.Lock()
 	defer s.roster.opening.Unlock()
-	quiet := func(string) {} // it was remarked when the version was new
+	quiet := func(string) {} // the notes were logged when the version was new
 	a, err := s.newServed(now.name, now.path, def, quiet)
 	if err == nil {
-		err = s.equip(a, quiet) //nolint:contextcheck // what it opens outlives who asks for it
+		err = s.equip(a, quiet) //nolint:contextcheck // what it opens outlives ctx
 	}
 	if err != nil {
-		return nil, lostError{err}
+		return nil, versionError{err}
 	}
 	s.roster.add(a)
 	return a, nil
 }
 
-// errOther says that a conversation cannot go on with any agent that this server has.
-var errOther = errors.New("the conversation cannot go on with its agent")
+// errNoAgent reports that no agent of this server can continue a conversation.
+var errNoAgent = errors.New("the conversation cannot be continued with its agent")
 
-// goesOnWith returns the agent that a conversation of the store goes on with: the version
-// that it began with, whatever has become of the agent since. Where that is lost, it is the
-// version of now if the conversation can go on with it. Every other outcome than the first
-// is in the log. The error is errOther, or the store's.
-func (s *Server) goesOnWith(ctx context.Context, c journal.Checkpoint, hold port.Hold) (*served, error) {
+// agentFor returns the agent for a stored conversation: the version with which it began,
+// or, if that is not available, the current version if it fits the conversation. It logs
+// every result other than the first. The error is errNoAgent or an error of the store.
+func (s *Server) agentFor(ctx context.Context, c journal.Checkpoint, hold port.Hold) (*served, error) {
 	log := s.o.Log.With("conversation", c.ID, "agent", c.Agent)
 	now := s.roster.named(c.Agent)
 	if now == nil {
-		log.Error("a conversation cannot go on: this server does not have its agent")
-		return nil, errOther
+		log.Error("a conversation cannot be resumed: this server does not have its agent")
+		return nil, errNoAgent
 	}
 	if c.AgentDigest != "" {
 		a, err := s.versionOf(ctx, now, c.AgentDigest)
-		_, lost := errors.AsType[lostError](err)
+		_, lost := errors.AsType[versionError](err)
 		switch {
 		case err != nil && !lost:
 			return nil, err
@@ -150,12 +147,12 @@ func (s *Server) goesOnWith(ctx context.Context, c journal.Checkpoint, hold port
 		log = log.With("version", journal.ShortDigest(c.AgentDigest), "lost", err)
 	}
 	if err := fits(now.agent, now.opts, c.Snapshot); err != nil {
-		log.Error("a conversation cannot go on: its agent has changed, and the version that it began with is not known", "error", err)
-		return nil, errOther
+		log.Error("a conversation cannot be resumed: its agent has changed and the version with which it began is not available", "error", err)
+		return nil, errNoAgent
 	}
 	if c.AgentDigest != "" {
-		log.Warn("a conversation goes on with another version of its agent", "with", now.version())
+		log.Warn("a conversation continues with another version of its agent", "with", now.version())
 	}
-	err := now.keepVersion(ctx, hold)
+	err := now.storeVersion(ctx, hold)
 	return now, err
 }

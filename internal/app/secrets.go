@@ -15,18 +15,18 @@ import (
 	"github.com/hocketvoice/hocket/server/api"
 )
 
-// secrets are the API keys and the certificate of a server. Both are read again
-// when their files change, so that they are replaced without a restart; what
-// cannot be read then leaves the old ones in use.
+// secrets are the API keys and the certificate of a server. They can be replaced without
+// a restart: both are read again when their files change. If that fails, the old ones
+// stay in use.
 type secrets struct {
 	c    config.Server
 	log  *slog.Logger
-	keys *api.Keys // nil: there are none
+	keys *api.Keys // nil if there are none
 	cert atomic.Pointer[tls.Certificate]
-	seen map[string]time.Time // by file: its time when it was read; of the watcher's goroutine
+	seen map[string]time.Time // modification times by file; used by the watcher's goroutine
 }
 
-// newSecrets reads both for the first time.
+// newSecrets reads the keys and the certificate.
 func newSecrets(c config.Server, log *slog.Logger) (*secrets, error) {
 	s := &secrets{c: c, log: log, seen: make(map[string]time.Time)}
 	keys, err := s.readKeys()
@@ -43,7 +43,7 @@ func newSecrets(c config.Server, log *slog.Logger) (*secrets, error) {
 	return s, nil
 }
 
-// readKeys reads the keys of the environment and of the file, nil if there is
+// readKeys reads the keys in the environment and in the file. It returns nil if there are
 // neither.
 func (s *secrets) readKeys() (*api.Keys, error) {
 	var text strings.Builder
@@ -78,7 +78,7 @@ func (s *secrets) readCert() error {
 	return nil
 }
 
-// tls is the configuration of the listener, nil without a certificate.
+// tls returns the configuration of the listener, or nil if there is no certificate.
 func (s *secrets) tls() *tls.Config {
 	if s.c.TLS.Cert == "" {
 		return nil
@@ -89,7 +89,7 @@ func (s *secrets) tls() *tls.Config {
 	}
 }
 
-// changed reports whether a file is another one than was read.
+// changed reports whether a file has changed since the last call.
 func (s *secrets) changed() bool {
 	changed := false
 	for _, file := range []string{s.c.Keys.File, s.c.TLS.Cert, s.c.TLS.Key} {
@@ -98,7 +98,7 @@ func (s *secrets) changed() bool {
 		}
 		info, err := os.Stat(file)
 		if err != nil {
-			continue // It is being replaced.
+			continue // it is being replaced
 		}
 		if at := info.ModTime(); !at.Equal(s.seen[file]) {
 			s.seen[file], changed = at, true
@@ -107,17 +107,17 @@ func (s *secrets) changed() bool {
 	return changed
 }
 
-// reload reads both again.
+// reload reads the keys and the certificate again.
 func (s *secrets) reload() {
 	keys, err := s.readKeys()
 	if keys == nil && err == nil && s.keys != nil {
-		err = errors.New("there are no API keys any more")
+		err = errors.New("there are no API keys left")
 	}
 	if err != nil {
 		s.log.Error("the API keys were not replaced", "error", err)
 	} else if keys != nil && s.keys != nil {
 		s.keys.Replace(keys)
-		s.log.Info("the API keys were read again")
+		s.log.Info("the API keys were reloaded")
 	}
 	if s.c.TLS.Cert == "" {
 		return
@@ -126,5 +126,5 @@ func (s *secrets) reload() {
 		s.log.Error("the certificate was not replaced", "error", err)
 		return
 	}
-	s.log.Info("the certificate was read again")
+	s.log.Info("the certificate was reloaded")
 }

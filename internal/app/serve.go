@@ -27,30 +27,32 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// ServeOptions describe a server.
+// ServeOptions configures a [Server].
 type ServeOptions struct {
-	Agents []string // paths of files or folders; empty: the flight agent of the program
+	Agents []string // paths of files or folders; the embedded agent "flights" if empty
 	Config string   // path of a config file; may be empty
-	Addr   string   // host:port; the config's if empty
-	// Store is where conversations are kept: the path of a file, the URL of a database,
-	// [NoStore]; the config's store.path if empty.
+	Addr   string   // host:port; that of the config if empty
+	// Store is where conversations are stored: the path of a file, the URL of a database,
+	// or [NoStore]. If empty it is store.path of the config.
 	Store string
-	// MaxConversations are those at once; the config's if 0.
+	// MaxConversations limits the concurrent conversations; that of the config if 0.
 	MaxConversations int
-	// MaxLateness is that of sound beyond which no further call begins; the config's if 0.
+	// MaxLateness is the delay beyond which a frame of sound is late; that of the config
+	// if 0. See [hub.NewPace].
 	MaxLateness time.Duration
-	// Speech, if set, is heard and spoken with in place of the engines that the
-	// config names. It is closed by who gave it.
+	// Speech, if not nil, replaces the engines that the config names. The caller closes
+	// it after the server has stopped.
 	Speech *Speech
-	// Log takes what operators want to know.
+	// Log receives messages for operators; nil discards them.
 	Log *slog.Logger
-	// Note takes remarks about the set-up, a line each.
+	// Note, if not nil, receives remarks about the setup, one line each.
 	Note func(string)
-	// Reload, if set, has the agents, the API keys and the certificate read again.
+	// Reload, if not nil, receives requests to reload the agents, the API keys and the
+	// certificate.
 	Reload <-chan os.Signal
 }
 
-// Server is the program as a server, built and listening. Run serves.
+// Server is the program as a server. It listens, and serves when Run is called.
 type Server struct {
 	o            ServeOptions
 	drain        time.Duration
@@ -62,20 +64,21 @@ type Server struct {
 	webrtc       *webrtc.Server
 	realtime     *realtime.Server
 	secrets      *secrets
-	home         *node.Home // nil: conversations are in memory alone
-	store        *Store     // nil as well
+	home         *node.Home // nil if conversations are held in memory only
+	store        *Store     // nil if home is
 	models       models
 	tools        *Tools
 	speech       map[config.Speech]*Speech
 	roster       roster
-	installation *config.Config // nil: there is no config file
+	installation *config.Config // nil if there is no config file
 
-	tasks     *task.Tasks // nil: delegated work ends with its conversation
+	tasks     *task.Tasks // nil if delegated work ends with its conversation
 	telemetry *telemetry.Telemetry
-	close     []func() error // in the order of building
+	close     []func() error // in the order in which the parts were opened
 }
 
-// NewServer builds a server and opens its port.
+// NewServer returns a server that listens on its ports. The caller must call Run, which
+// closes it.
 func NewServer(o ServeOptions) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -135,7 +138,8 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	return s, nil
 }
 
-// serverConfig is the server's section of the config.
+// serverConfig returns the section server of the config, with the values of o and the
+// defaults.
 func serverConfig(o ServeOptions) (config.Server, error) {
 	c, err := config.Parse("", nil)
 	if err == nil && o.Config != "" {
@@ -157,7 +161,7 @@ func serverConfig(o ServeOptions) (config.Server, error) {
 	return opts.Server, err
 }
 
-// observe makes what counts and times.
+// observe opens the telemetry.
 func (s *Server) observe() (err error) {
 	ctx := context.Background()
 	endpoint := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") + os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -188,13 +192,13 @@ func (s *Server) listen(c config.Server) (err error) {
 	s.listener = s.gate.Listener(listener)
 	s.close = append(s.close, s.listener.Close)
 	if a, ok := s.listener.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() && s.secrets.keys == nil && !c.Open {
-		return inputError{fmt.Errorf("listen on %s: without API keys whoever reaches it could hold conversations: "+
-			"set keys in $%s or server.keys.file, or server.open in the config", c.Addr, c.Keys.Env)}
+		return inputError{fmt.Errorf("listen on %s: without API keys everyone who reaches the server could hold conversations: "+
+			"set keys in $%s or server.keys.file, or set server.open in the config", c.Addr, c.Keys.Env)}
 	}
 	return nil
 }
 
-// openWebRTC opens the port of the browsers' calls.
+// openWebRTC opens the ports of WebRTC calls.
 func (s *Server) openWebRTC(c config.Server) (err error) {
 	addr := c.WebRTC.Addr
 	if addr == "" {
@@ -214,7 +218,7 @@ func (s *Server) openWebRTC(c config.Server) (err error) {
 	return nil
 }
 
-// route wires the API to what it serves.
+// route creates the HTTP server with the handlers of all routes.
 func (s *Server) route(c config.Server) error {
 	linger := time.Duration(c.Resume)
 	services, err := iceServices(c.WebRTC.ICEServers)
@@ -232,7 +236,7 @@ func (s *Server) route(c config.Server) error {
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
-		o.Home, o.Stored, o.ClientTokens = kept{s.home, s}, newShelf(s.store, s.tasks), s.home.Tokens("client_token", api.MaxClientTokens)
+		o.Home, o.Stored, o.ClientTokens = apiHome{s.home, s}, newArchive(s.store, s.tasks), s.home.Tokens("client_token", api.MaxClientTokens)
 		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.Ready})
 	}
 	if len(s.models.open) > 0 {
@@ -252,7 +256,7 @@ func (s *Server) route(c config.Server) error {
 		ConnContext:       s.gate.ConnContext,
 		TLSConfig:         s.secrets.tls(),
 		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second, // event streams lift it for themselves
+		ReadTimeout:       30 * time.Second, // event streams remove it
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    32 << 10,
@@ -261,7 +265,7 @@ func (s *Server) route(c config.Server) error {
 	return nil
 }
 
-// URL is where the server is reached.
+// URL returns the URL of the server on its listening address.
 func (s *Server) URL() string {
 	scheme := "http"
 	if s.http.TLSConfig != nil {
@@ -270,12 +274,12 @@ func (s *Server) URL() string {
 	return scheme + "://" + s.listener.Addr().String()
 }
 
-// drainGrace is what conversations have to say goodbye when the limit of a drain
-// is over.
+// drainGrace is the time for conversations to say goodbye after the time limit of a
+// drain.
 const drainGrace = 3 * time.Second
 
-// Run serves until ctx ends, and then drains: what runs may come to its end
-// within the limit. Nothing of the server runs any more when it returns.
+// Run serves until ctx ends, and then drains: running conversations may continue until
+// the limit server.drain. When it returns, all goroutines of the server have ended.
 func (s *Server) Run(ctx context.Context) error {
 	watched, unwatch := context.WithCancel(context.WithoutCancel(ctx))
 	watcher := make(chan struct{})
@@ -286,7 +290,7 @@ func (s *Server) Run(ctx context.Context) error {
 			watchers.Go(func() { s.home.Run(watched) })
 			watchers.Go(func() {
 				if err := s.tasks.Run(watched); err != nil && watched.Err() == nil {
-					s.o.Log.Error("delegated work does not run any more", "error", err)
+					s.o.Log.Error("the worker of delegated work has stopped", "error", err)
 				}
 			})
 		}
@@ -297,7 +301,7 @@ func (s *Server) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- s.serve() }()
 	var errs []error
-	over := false // it serves no more
+	over := false // serve has returned
 	select {
 	case err := <-served:
 		errs, over = append(errs, err), true
@@ -330,9 +334,9 @@ func (s *Server) serve() error {
 	return s.http.Serve(s.listener)
 }
 
-// closeAll releases what was opened, in reverse.
+// closeAll closes the parts in reverse order.
 func (s *Server) closeAll() error {
-	s.roster.opening.Lock() // what is opened for a version meanwhile is closed too
+	s.roster.opening.Lock() // so that parts being opened for a version are closed too
 	defer s.roster.opening.Unlock()
 	var errs []error
 	for _, c := range slices.Backward(s.close) {

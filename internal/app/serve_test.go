@@ -245,7 +245,7 @@ func TestServeRefusals(t *testing.T) {
 		{"server: {webrtc: {ports: 50100-50000}}", "", "", "server.webrtc.ports: is \"50100-50000\": expected a range of ports"},
 		{"server: {webrtc: {public_ips: [203.0.113.999]}}", "", "", "server.webrtc.public_ips[0]"},
 		{"server: {webrtc: {ice_servers: [{urls: [\"turn:turn.example\"]}]}}", "", "", "server.webrtc.ice_servers[0]: a TURN server needs a secret"},
-		{"server: {webrtc: {ice_servers: [{urls: [\"turn:turn.example\"], secret_env: NO_SUCH_SECRET}]}}", "", "", "the environment has no NO_SUCH_SECRET"},
+		{"server: {webrtc: {ice_servers: [{urls: [\"turn:turn.example\"], secret_env: NO_SUCH_SECRET}]}}", "", "", "the environment variable NO_SUCH_SECRET is not set"},
 		{"server: {origins: [example.com]}", "", "", "server.origins[0]"},
 		{"", "", filepath.Join(dir, "nobody.yaml"), "nobody.yaml"},
 	} {
@@ -510,7 +510,7 @@ func TestServeRealtimeCall(t *testing.T) {
 	t.Setenv(DefaultKeysEnv, key)
 	r := serve(t, "server: {drain: off}")
 	for _, n := range r.notes {
-		if strings.Contains(n, "only text") {
+		if strings.Contains(n, "text only") {
 			t.Skipf("this build has no recognizer or no voice: %v", n)
 		}
 	}

@@ -23,28 +23,28 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// served is a version of an agent with all that its conversations are made of. It never
-// changes once it is equipped.
+// served is a version of an agent with the parts of its conversations. It must not change
+// after equip.
 type served struct {
-	name     string
-	path     string // of its files; empty: they are the program's
-	digest   string // of its files
-	files    []byte // as the store keeps them
-	loadedAt time.Time
-	log      *slog.Logger
-	agent    *settings.Agent
-	opts     Options
-	flows    port.Tool // what the flows call
-	may      port.Tool // what the model may call
-	model    port.Model
-	speech   *Speech // nil: this build has none
-	late     func(time.Duration)
-	heard    func(time.Duration)
-	resume   time.Duration
-	home     *node.Home // nil: conversations are in memory alone
-	store    *Store     // nil as well
-	tasks    port.Tasks // nil: delegated work ends with its conversation
-	notice   string     // the greeting of a recorded conversation; empty: that of any other
+	name       string
+	path       string // of its files; empty if they are embedded in the program
+	digest     string // of its files
+	files      []byte // encoded for the store
+	loadedAt   time.Time
+	log        *slog.Logger
+	agent      *settings.Agent
+	opts       Options
+	flowTools  port.Tool // tools that flows call
+	modelTools port.Tool // tools that the model may call
+	model      port.Model
+	speech     *Speech // nil if only text is available
+	late       func(time.Duration)
+	heard      func(time.Duration)
+	resume     time.Duration
+	home       *node.Home // nil if conversations are held in memory only
+	store      *Store     // nil if home is
+	tasks      port.Tasks // nil if delegated work ends with its conversation
+	notice     string     // the greeting of recorded conversations; the usual one if empty
 }
 
 // loadServed loads the agents of a server.
@@ -72,7 +72,7 @@ func (s *Server) loadServed() ([]*served, error) {
 	list := make([]*served, 0, len(loaded))
 	for i, l := range loaded {
 		if slices.ContainsFunc(loaded[:i], func(n named) bool { return n.name == l.name }) {
-			return nil, inputError{fmt.Errorf("two agents have the name %q, that of their file or folder: expected different ones", l.name)}
+			return nil, inputError{fmt.Errorf("two agents have the name %q, that of their file or folder: names must differ", l.name)}
 		}
 		var err error
 		if s.installation == nil && o.Config != "" {
@@ -89,7 +89,7 @@ func (s *Server) loadServed() ([]*served, error) {
 	return list, nil
 }
 
-// newServed prepares a version of an agent, as far as it needs nothing that is open.
+// newServed returns a version of an agent. Before use, equip must be called.
 func (s *Server) newServed(name, path string, def *settings.Agent, note func(string)) (*served, error) {
 	opts, err := optionsOf(def, s.installation)
 	if err != nil {
@@ -106,11 +106,11 @@ func (s *Server) newServed(name, path string, def *settings.Agent, note func(str
 	return a, err
 }
 
-// share opens what the agents share, and equips them with it.
+// share opens the parts that the agents share, and equips the agents.
 func (s *Server) share(list []*served, note func(string)) error {
 	s.close = append(s.close, s.models.close)
 	var err error
-	if s.tools, err = OpenTools(context.Background(), list[0].opts.Tools); err != nil { // the config file alone names them
+	if s.tools, err = OpenTools(context.Background(), list[0].opts.Tools); err != nil { // only the config file names them: they are the same for all
 		return inputError{err}
 	}
 	s.close = append(s.close, s.tools.Close)
@@ -137,9 +137,9 @@ func (s *Server) share(list []*served, note func(string)) error {
 	return nil
 }
 
-// equip gives a version of an agent its model, its tools and its speech engines, which are
-// those of all versions with the same settings. The server's mutex for it is held, or
-// nobody else is there yet.
+// equip sets the model, the tools and the speech engines of a version of an agent.
+// Versions with the same settings share them. equip requires roster.opening, except
+// before the server runs.
 func (s *Server) equip(a *served, note func(string)) error {
 	model, err := s.models.get(a.opts.Model)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Server) equip(a *served, note func(string)) error {
 	if s.tasks != nil {
 		a.tasks = s.tasks
 	}
-	if a.flows, a.may, err = s.tools.For(context.Background(), a.agent); err != nil {
+	if a.flowTools, a.modelTools, err = s.tools.For(context.Background(), a.agent); err != nil {
 		return inputError{err}
 	}
 	engines, ok := s.speech[a.opts.Speech]
@@ -171,7 +171,7 @@ func (s *Server) equip(a *served, note func(string)) error {
 	return nil
 }
 
-// openHome opens where conversations are kept, if they are.
+// openHome opens the store, if there is one, and makes this process a node of it.
 func (s *Server) openHome(o Options) error {
 	c := o.Store
 	if c.Path == "" {
@@ -184,9 +184,9 @@ func (s *Server) openHome(o Options) error {
 	s.close = append(s.close, store.Close)
 	s.store = store
 	if d, ok := store.engine.(interface{ Damaged() error }); ok && d.Damaged() != nil {
-		s.o.Log.Error("conversations are lost, or go on from an older state", "error", d.Damaged())
+		s.o.Log.Error("conversations are lost or continue from an older state", "error", d.Damaged())
 	}
-	if err := store.opens(context.Background()); err != nil {
+	if err := store.checkKeys(context.Background()); err != nil {
 		return err
 	}
 	s.home, err = openHome(context.Background(), store, o.Server, time.Duration(c.Keep), s.o.Log)
@@ -197,8 +197,8 @@ func (s *Server) openHome(o Options) error {
 	return nil
 }
 
-// openTasks opens where delegated work is kept that outlives its conversation, beside
-// the store.
+// openTasks opens the store of delegated work, which outlives its conversation, if there
+// is a store of conversations.
 func (s *Server) openTasks(o Options) (err error) {
 	if s.home == nil {
 		return nil
@@ -216,7 +216,8 @@ func (s *Server) openTasks(o Options) (err error) {
 	return nil
 }
 
-// besideStore says where the delegated work is of the conversations in a store.
+// besideStore returns the options for the delegated work of the conversations in a store.
+// path is the place of the store.
 func besideStore(s *Store, path string) (task.Options, error) {
 	place, err := lookUp(path)
 	t := task.Options{Keys: s.keys}
@@ -228,9 +229,9 @@ func besideStore(s *Store, path string) (task.Options, error) {
 	return t, err
 }
 
-// toolOf is what has the tool that a task calls: the flows' own, or the model's, whose
-// long results are summarised, in the version of the agent that the conversation is held
-// with.
+// toolOf returns the tools with which a task is carried out: those of flows, or those of
+// the model, whose long results are summarized. They belong to the version of the agent
+// that the conversation uses, if it is known, or to the current one.
 func (s *Server) toolOf(t port.Task) (port.Tool, error) {
 	a := s.roster.named(t.Agent)
 	if a == nil {
@@ -240,13 +241,13 @@ func (s *Server) toolOf(t port.Task) (port.Tool, error) {
 		a = was
 	}
 	if t.Action {
-		return a.flows, nil
+		return a.flowTools, nil
 	}
-	return a.may, nil
+	return a.modelTools, nil
 }
 
-// versionOfTask is the version of the conversation that a task is for; nil if it is not
-// known.
+// versionOfTask returns the version of the agent that the conversation of a task uses, or
+// nil if it is not known.
 func (s *Server) versionOfTask(now *served, t port.Task) *served {
 	if s.store == nil {
 		return nil
@@ -264,7 +265,7 @@ func (s *Server) versionOfTask(now *served, t port.Task) *served {
 	return was
 }
 
-// engines opens speech engines, nil where this build has none.
+// engines returns speech engines, or nil if they are not part of this build.
 func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 	if s.o.Speech != nil {
 		return s.o.Speech, nil
@@ -272,7 +273,7 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 	engines, err := NewSpeech(c)
 	switch {
 	case errors.Is(err, flite.ErrMissing), errors.Is(err, pocketsphinx.ErrMissing):
-		note("only text: " + err.Error())
+		note("text only: " + err.Error())
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -284,8 +285,8 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 	return engines, nil
 }
 
-// inLanguage returns the engines for an agent, nil if one of them does not know its
-// language: the agent is then by text only.
+// inLanguage returns the engines for an agent, or nil if one of them does not support the
+// agent's language. The agent is then available by text only.
 func inLanguage(engines *Speech, a *served, note func(string)) *Speech {
 	if engines == nil {
 		return nil
@@ -297,26 +298,26 @@ func inLanguage(engines *Speech, a *served, note func(string)) *Speech {
 	}{{"recognizer", engines.Recognizer}, {"voice", engines.Synthesizer}} {
 		known, ok := e.engine.(port.Languages)
 		if ok && !slices.ContainsFunc(known.Languages(), func(tag string) bool { return covers(tag, language) }) {
-			note(fmt.Sprintf("agent %s: only text: its language is %q, the %s knows %s", a.name, language, e.name, strings.Join(known.Languages(), ", ")))
+			note(fmt.Sprintf("agent %s: text only: its language is %q, the %s supports %s", a.name, language, e.name, strings.Join(known.Languages(), ", ")))
 			return nil
 		}
 	}
 	return engines
 }
 
-// covers reports whether a language tag stands for another.
+// covers reports whether a language tag includes another: "en" includes "en-GB".
 func covers(tag, language string) bool {
 	return language == "" || strings.EqualFold(tag, language) || len(language) > len(tag) && language[len(tag)] == '-' && strings.EqualFold(tag, language[:len(tag)])
 }
 
-// call describes a conversation with the agent.
+// call returns the description of a new conversation with the agent.
 func (a *served) call(transport string) hub.Call {
 	call := hub.Call{
 		Agent: a.name, Version: a.version(), Transport: transport, Recording: a.records(transport), Privacy: a.opts.Conversation.Privacy,
 		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": a.opts.Speech.Recognizer, "voice": a.opts.Speech.Synthesizer},
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			o := a.session(transport)
-			a.kept(&o, c)
+			a.attach(&o, c)
 			return session.New(o)
 		},
 	}
@@ -326,21 +327,21 @@ func (a *served) call(transport string) hub.Call {
 	return call
 }
 
-// goesOn describes how a conversation of the store goes on.
-func (a *served) goesOn(k journal.Checkpoint, hold port.Hold) hub.Call {
+// resumedCall returns the description of a stored conversation that is resumed.
+func (a *served) resumedCall(k journal.Checkpoint, hold port.Hold) hub.Call {
 	call := a.call(k.Transport)
 	call.ID, call.Started, call.Owner, call.Caller = k.ID, k.Started, k.Owner, k.Caller
 	call.Session = func(c *hub.Conversation) (*session.Session, error) {
 		o := a.session(k.Transport)
-		a.kept(&o, c)
-		a.restored(&o, k, hold)
+		a.attach(&o, c)
+		a.restore(&o, k, hold)
 		return session.New(o)
 	}
 	return call
 }
 
-// restored has a session go on where its checkpoint was taken.
-func (a *served) restored(o *session.Options, k journal.Checkpoint, hold port.Hold) {
+// restore sets the options with which a session continues from a checkpoint.
+func (a *served) restore(o *session.Options, k journal.Checkpoint, hold port.Hold) {
 	o.Restore, o.Checkpoints.Started = k.Snapshot, k.Started
 	o.Checkpoints.Claim, o.Checkpoints.Token = nil, hold.Token
 	if was := locationOf(k); was != nil {
@@ -348,8 +349,8 @@ func (a *served) restored(o *session.Options, k journal.Checkpoint, hold port.Ho
 	}
 }
 
-// kept has a session be the hub's conversation, recorded and kept.
-func (a *served) kept(o *session.Options, c *hub.Conversation) {
+// attach connects the options of a session to the hub's conversation and to the store.
+func (a *served) attach(o *session.Options, c *hub.Conversation) {
 	o.ID, o.Leg, o.Trace, o.TraceLive = c.ID(), c.Leg(), c.Recorder(), true
 	o.Retried = c.Retried
 	if c.Location() != nil {
@@ -366,46 +367,47 @@ func (a *served) kept(o *session.Options, c *hub.Conversation) {
 	a.record(o, c.Transport())
 }
 
-// version is the beginning of the digest, for people.
+// version returns the beginning of the digest, for people.
 func (a *served) version() string { return journal.ShortDigest(a.digest) }
 
-// claim takes a new conversation, and keeps the version that it is held with.
+// claim claims a new conversation and stores the agent's version for it.
 func (a *served) claim(ctx context.Context, id string) (int64, error) {
 	token, err := a.home.Claim(ctx, id)
 	if err != nil || token == 0 {
 		return token, err
 	}
-	return token, a.keepVersion(ctx, port.Hold{ID: id, Token: token})
+	return token, a.storeVersion(ctx, port.Hold{ID: id, Token: token})
 }
 
-// versionLimit bounds how long the store may take for a version.
+// versionLimit is the timeout of a request to the store for a version.
 const versionLimit = 5 * time.Second
 
-// keepVersion keeps the version for a conversation. A store that is away holds up no call.
-func (a *served) keepVersion(ctx context.Context, h port.Hold) error {
+// storeVersion stores the agent's version for a conversation. If the store is unavailable
+// it logs the error and returns nil, since that must not prevent a call.
+func (a *served) storeVersion(ctx context.Context, h port.Hold) error {
 	ctx, cancel := context.WithTimeout(ctx, versionLimit)
 	defer cancel()
 	err := a.store.versions.KeepVersion(ctx, h, a.digest, a.files)
 	if err == nil || errors.Is(err, port.ErrFenced) {
 		return err
 	}
-	a.log.Warn("the agent of a conversation is not kept: it cannot go on with this version once the agent has changed",
+	a.log.Warn("the agent of a conversation was not stored: the conversation may not be resumable after the agent has changed",
 		"conversation", h.ID, "agent", a.name, "version", a.version(), "error", err)
 	return nil
 }
 
-// session are the parts of a conversation.
+// session returns the options of a session over a transport.
 func (a *served) session(transport string) session.Options {
 	o := session.Options{
 		Conv: a.opts.Conversation, AgentFiles: a.agent.Files,
-		Model: a.model, Tools: a.flows, ModelTools: a.may, Instructions: a.agent.Instructions(), Late: a.late, Hearing: a.heard, Location: a.opts.Location,
+		Model: a.model, Tools: a.flowTools, ModelTools: a.modelTools, Instructions: a.agent.Instructions(), Late: a.late, Hearing: a.heard, Location: a.opts.Location,
 	}
 	o.Conv.Agent = a.agent.Agent
 	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = hub.Patient(a.resume)
 	if transport == "text" {
 		return text.Session(o)
 	}
-	if a.speech != nil { // else there is text alone
+	if a.speech != nil {
 		o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
 	}
 	if a.records(transport) && transport != realtimeTransport && a.notice != "" {

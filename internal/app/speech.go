@@ -13,18 +13,18 @@ import (
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
-// Speech is what a call hears and speaks with.
+// Speech contains the speech engines of calls.
 type Speech struct {
 	Recognizer  port.Recognizer
 	Synthesizer port.Synthesizer
 	Detector    port.Detector
-	// Notes say what serves in place of something better that is missing.
+	// Notes are remarks about replacements for missing parts.
 	Notes []string
 
 	close []func() error
 }
 
-// Close releases the engines. It is called when no call uses them any more.
+// Close closes the engines. No call may use them any longer.
 func (s *Speech) Close() error {
 	var errs []error
 	for i := len(s.close) - 1; i >= 0; i-- {
@@ -33,8 +33,8 @@ func (s *Speech) Close() error {
 	return errors.Join(errs...)
 }
 
-// NewSpeech opens the engines that the config names. An engine that is not in
-// this build is an error that says what to install.
+// NewSpeech opens the engines that the config names. If an engine is not part of this
+// build, the error says what to install.
 func NewSpeech(c config.Speech) (_ *Speech, err error) {
 	s := &Speech{}
 	defer func() {
@@ -63,21 +63,21 @@ func NewSpeech(c config.Speech) (_ *Speech, err error) {
 	return s, nil
 }
 
-// detector is Silero where there are weights, else the energy detector, which
-// says so.
+// detector returns a Silero detector if its weights are available, and otherwise an energy
+// detector, with a note. It returns an error instead if the config names Silero.
 func (s *Speech) detector(c config.Speech) (port.Detector, error) {
 	if c.Detector != "energy" {
 		d, err := silero.New(silero.Options{Path: c.Silero.Weights})
 		switch {
 		case err == nil:
 			if !d.Model().Pinned() {
-				s.Notes = append(s.Notes, "voice activity: these Silero weights are not the ones that were tested")
+				s.Notes = append(s.Notes, "voice activity: these Silero weights are not the tested ones")
 			}
 			return d, nil
 		case c.Detector == "silero" || c.Silero.Weights != "" || !errors.Is(err, silero.ErrNoWeights) && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
-		s.Notes = append(s.Notes, "voice activity: no Silero weights in this build; the energy detector serves, which takes loud noise for speech")
+		s.Notes = append(s.Notes, "voice activity: no Silero weights in this build; using the energy detector, which takes loud noise for speech")
 	}
 	d, err := energy.New(energy.Options{})
 	if err != nil {

@@ -15,26 +15,27 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// NoStore in place of the path of a store keeps nothing.
+// NoStore, in place of the path of a store, means that nothing is stored.
 const NoStore = "off"
 
-// keySuffix makes the name of a store's key file of its path.
+// keySuffix is added to the path of a store to get the path of its key file.
 const keySuffix = ".key"
 
-// StateStore makes the store of a server to which none is named, in the user's folder for
-// state, and returns its path. The store is sealed with the key in the file beside it.
+// StateStore returns the path of a server's default store, in the user's state folder. It
+// creates the folder, and the key file with which the store is encrypted.
 func StateStore() (string, error) {
 	path, err := statePath()
 	if err != nil {
-		return "", inputError{fmt.Errorf("store: %w: --store FILE names a store, --store off keeps nothing", err)}
+		return "", inputError{fmt.Errorf("store: %w: --store FILE names a store, --store off stores nothing", err)}
 	}
 	if err := makeState(path); err != nil {
-		return "", inputError{fmt.Errorf("store: %w: expected a folder that can be written; --store FILE names another place, --store off keeps nothing", settings.Plain(err))}
+		return "", inputError{fmt.Errorf("store: %w: expected a writable folder; --store FILE names another place, --store off stores nothing", settings.Plain(err))}
 	}
 	return path, nil
 }
 
-// statePath follows the XDG Base Directory Specification.
+// statePath returns the path of the default store, by the XDG Base Directory
+// Specification.
 func statePath() (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // "All paths must be absolute"; a relative one is ignored
@@ -47,8 +48,8 @@ func statePath() (string, error) {
 	return filepath.Join(dir, "hocket", "conversations.db"), nil
 }
 
-// makeState makes the folder and the key of a store. Without its key a store cannot be read:
-// it gets no new one.
+// makeState creates the folder and the key file of a store. It returns an error if the
+// store exists and its key file does not, since a new key could not open it.
 func makeState(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -57,27 +58,28 @@ func makeState(path string) error {
 		return err
 	}
 	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("%s is missing, the key of %s", path+keySuffix, filepath.Base(path))
+		return fmt.Errorf("the key file %s of %s is missing", path+keySuffix, filepath.Base(path))
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".key-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // the key has its own name
+	defer os.Remove(f.Name()) // the key file is a link to it
 	key := make([]byte, sealed.KeySize)
 	rand.Read(key) // never fails
 	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	// A link does not replace the key of a server that began at the same moment.
+	// A link does not replace the key of a server that starts at the same time.
 	if err := os.Link(f.Name(), path+keySuffix); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
 }
 
-// keyBeside reads the key file beside a store that is a file; nil if there is none.
+// keyBeside returns the key in the file beside a store. It returns nil if the store is not
+// a file or has no key file.
 func keyBeside(place string) ([][]byte, error) {
 	if strings.Contains(place, "://") {
 		return nil, nil

@@ -22,24 +22,25 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// Store is where conversations are kept: a file, or a database. It is safe for
-// concurrent use.
+// Store is a store of conversations: a file or a database. It is safe for concurrent
+// use.
 type Store struct {
 	engine   engine
-	port     port.Store    // with encryption, where there are keys
-	journal  port.Journal  // as well
-	sound    port.Journal  // as well: the recordings
-	tickets  port.Tickets  // as well
-	versions port.Versions // as well
+	port     port.Store // with encryption if there are keys, like the next four
+	journal  port.Journal
+	sound    port.Journal // the recordings
+	tickets  port.Tickets
+	versions port.Versions
 	registry port.Registry
-	keys     [][]byte // none: what is kept is not sealed
+	keys     [][]byte // empty if the store is not encrypted
 	shared   bool     // processes of other machines may have it open
 }
 
-// OpenStore opens a store, and makes it if it is not there and create says so. place is
-// the path of a file, the URL of a PostgreSQL, or ${NAME} for what a variable of the
-// environment holds. The keys are those of the config and that in the file beside the
-// store, if there is one. What was last saved longer ago than the config keeps is deleted.
+// OpenStore opens a store, which it creates if create is true and it does not exist.
+// place is the path of a file, the URL of a PostgreSQL database, or ${NAME} for the value
+// of an environment variable. The keys are those of the config and the one in the file
+// beside the store, if there is one. OpenStore deletes the conversations that were last
+// saved longer ago than store.keep of the config.
 func OpenStore(ctx context.Context, place string, c config.Store, create bool) (_ *Store, err error) {
 	if place, err = lookUp(place); err != nil {
 		return nil, inputError{err}
@@ -78,22 +79,22 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	return s, nil
 }
 
-// Expire deletes what was last saved longer ago than age.
+// Expire deletes the conversations that were last saved longer ago than age.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (int, error) {
 	return s.engine.Expire(ctx, age)
 }
 
-// seals reports whether what is kept is encrypted.
+// seals reports whether the store is encrypted.
 func (s *Store) seals() bool { return len(s.keys) > 0 }
 
-// opensAtMost is how many conversations are tried for one that the keys open.
-const opensAtMost = 20
+// checkedAtMost is the number of conversations that checkKeys tries to open.
+const checkedAtMost = 20
 
-// opens fails where the keys open nothing of what was saved last, and some other key would:
-// with the wrong ones nobody could come back, and the next conversations would be sealed
-// with keys that open nothing else.
-func (s *Store) opens(ctx context.Context) error {
-	entries, err := s.engine.List(ctx, opensAtMost)
+// checkKeys returns an error if the last conversations are encrypted and the keys open
+// none of them. With wrong keys no client could resume, and new conversations would be
+// encrypted with a key that opens none of the others.
+func (s *Store) checkKeys(ctx context.Context) error {
+	entries, err := s.engine.List(ctx, checkedAtMost)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (s *Store) opens(ctx context.Context) error {
 			}
 			wrong = errEncrypted
 		case errors.Is(err, sealed.ErrOpen):
-			wrong = inputError{fmt.Errorf("store: no key of store.keys or of the file beside the store opens what was saved last: expected the key that it was sealed with: %w", err)}
+			wrong = inputError{fmt.Errorf("store: no key in store.keys or in the file beside the store opens the conversations saved last: expected the key with which they were encrypted: %w", err)}
 		case err != nil:
 			return err
 		}
@@ -116,55 +117,56 @@ func (s *Store) opens(ctx context.Context) error {
 	return wrong
 }
 
-// storeKeys reads the keys that the config names in the environment.
+// storeKeys returns the keys in the environment variables of the given names.
 func storeKeys(names []string) ([][]byte, error) {
 	keys := make([][]byte, len(names))
 	for i, name := range names {
 		text, ok := os.LookupEnv(name)
 		if !ok {
-			return nil, fmt.Errorf("store: the environment has no %s, the key of the store", name)
+			return nil, fmt.Errorf("store: the environment variable %s, the key of the store, is not set", name)
 		}
 		key, err := sealed.ParseKey(text)
 		if err != nil {
-			return nil, fmt.Errorf("store: %s is no key: %w", name, err)
+			return nil, fmt.Errorf("store: %s is not a key: %w", name, err)
 		}
 		keys[i] = key
 	}
 	return keys, nil
 }
 
-// Close ends it. It is called when no conversation uses it any more.
+// Close closes the store. No conversation may use it any longer.
 func (s *Store) Close() error { return s.engine.Close() }
 
-// NewID makes the id of a conversation.
+// NewID returns a new id for a conversation.
 func NewID() string { return "conv_" + strings.ToLower(rand.Text()[:16]) }
 
-// Kept is a conversation of the store. Error says why it cannot be read.
-type Kept struct {
+// StoredConversation is an entry of [Store.List]. Error, if not nil, is the reason why the
+// conversation cannot be read.
+type StoredConversation struct {
 	journal.Checkpoint
 	Size  int
 	Error error
 }
 
-// List are the conversations that were saved last, the newest first.
-func (s *Store) List(ctx context.Context, limit int) ([]Kept, error) {
+// List returns the conversations that were saved last, the newest first.
+func (s *Store) List(ctx context.Context, limit int) ([]StoredConversation, error) {
 	entries, err := s.engine.List(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Kept, len(entries))
+	list := make([]StoredConversation, len(entries))
 	for i, e := range entries {
 		c, err := s.Load(ctx, e.ID)
 		if err != nil {
 			c = journal.Checkpoint{ID: e.ID, Saved: e.Saved}
 		}
-		list[i] = Kept{c, e.Size, err}
+		list[i] = StoredConversation{c, e.Size, err}
 	}
 	return list, nil
 }
 
-// Load reads a conversation. What is no fault of the store's, but of what is kept or of
-// the keys, is an [ErrInput].
+// Load reads a conversation. The error wraps [ErrInput] if the conversation does not
+// exist, is invalid or is encrypted with another key.
 func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error) {
 	b, ok, err := s.port.Load(ctx, id)
 	switch {
@@ -179,7 +181,7 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	}
 	c, err := journal.ReadCheckpoint(b)
 	if err == nil && c.ID != id {
-		err = fmt.Errorf("the conversation %s says that it is %q", id, c.ID)
+		err = fmt.Errorf("the conversation stored as %s has the id %q", id, c.ID)
 	}
 	if err != nil {
 		return c, inputError{err}
@@ -187,14 +189,14 @@ func (s *Store) Load(ctx context.Context, id string) (journal.Checkpoint, error)
 	return c, nil
 }
 
-// missingError says that nothing is kept of a conversation.
+// missingError reports that a conversation is not in the store.
 type missingError struct{ id string }
 
 // Error names the conversation.
 func (e missingError) Error() string { return "there is no conversation " + e.id + " in the store" }
 
-// Trace writes the journal of a conversation: a trace for each process that has held it.
-// It writes nothing where none is kept.
+// Trace writes the journal of a conversation: a trace for each process that has run it.
+// It writes nothing if the store has none.
 func (s *Store) Trace(ctx context.Context, id string, w io.Writer) error {
 	return s.journal.Read(ctx, id, func(_ int, records []byte) error {
 		if sealed.Sealed(records) {
@@ -207,17 +209,17 @@ func (s *Store) Trace(ctx context.Context, id string, w io.Writer) error {
 
 var errEncrypted = inputError{errors.New("the conversation is encrypted: name the variable with its key in the config, as store.keys")}
 
-// Delete removes all that is kept of a conversation. It fails with a [*port.HeldError]
-// while a process holds it.
+// Delete deletes all data of a conversation. It returns a [*port.HeldError] if a process
+// holds the conversation.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	n, held, err := s.registry.Holder(ctx, id)
 	if err != nil {
 		return err
 	}
 	if held && !node.DiedHere(n.ID) {
-		return inputError{fmt.Errorf("the conversation %s goes on: %w", id, &port.HeldError{Node: n})}
+		return inputError{fmt.Errorf("the conversation %s is running: %w", id, &port.HeldError{Node: n})}
 	}
-	// Where there is no snapshot something else may be left.
+	// Without a snapshot there may still be other data.
 	_, ok, err := s.engine.Load(ctx, id)
 	missing := err == nil && !ok
 	if err := s.engine.Delete(ctx, id); err != nil {
@@ -229,24 +231,25 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// keeping is how a conversation is kept in a store, or goes on from it.
-type keeping struct {
-	store    *Store
+// storage connects one conversation, new or resumed, to a store.
+type storage struct {
+	store    *Store // nil if the conversation is not stored
 	id       string
 	points   session.Checkpoints
-	restore  json.RawMessage // nil: a new one
-	location *time.Location  // of one that goes on; nil: not known
+	restore  json.RawMessage // the snapshot; nil for a new conversation
+	location *time.Location  // of a resumed conversation; nil if not known
 	claimed  *node.Claimed
-	was      string // the digest of its agent, of one that began with another version
+	was      string // the agent's digest, if a resumed conversation began with another version
 }
 
-// keep opens a store for one conversation of an agent's, new or resumed, and claims the
-// conversation for this process. Without a path nothing is kept.
-func keep(ctx context.Context, path, resume string, def *settings.Agent, agent, transport string, c config.Store) (_ keeping, err error) {
-	k := keeping{id: NewID()}
+// openStorage opens a store for one conversation with an agent and claims the
+// conversation for this process. resume is the id of a stored conversation, or empty. If
+// path is empty the conversation is not stored.
+func openStorage(ctx context.Context, path, resume string, def *settings.Agent, agent, transport string, c config.Store) (_ storage, err error) {
+	k := storage{id: NewID()}
 	if path == "" {
 		if resume != "" {
-			return k, inputError{errors.New("a conversation is resumed from a store: expected --store too")}
+			return k, inputError{errors.New("a stored conversation can be resumed only from its store: expected --store too")}
 		}
 		return k, nil
 	}
@@ -271,21 +274,22 @@ func keep(ctx context.Context, path, resume string, def *settings.Agent, agent, 
 	return k, nil
 }
 
-// noteBehind remarks that a store does not save, and that it does again.
+// noteBehind returns a function that notes when the store stops saving and when it saves
+// again.
 func noteBehind(note func(string)) func(error) {
 	return func(err error) {
 		if err == nil {
-			note("the conversation is kept again")
+			note("the conversation is saved again")
 			return
 		}
 		note(err.Error())
 	}
 }
 
-// begin claims the conversation and reads what is kept of it.
-func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
+// begin claims the conversation and, if it is resumed, loads it.
+func (k *storage) begin(ctx context.Context, resume bool) (err error) {
 	if resume {
-		// Before the claim: of a conversation that is not there nothing is to be left.
+		// Check before the claim, since a claim creates an entry.
 		if _, err := k.store.Load(ctx, k.id); err != nil {
 			return err
 		}
@@ -301,24 +305,24 @@ func (k *keeping) begin(ctx context.Context, resume bool) (err error) {
 	if !resume {
 		return nil
 	}
-	kept, err := k.store.Load(ctx, k.id) // after it: nobody else writes it any more
+	c, err := k.store.Load(ctx, k.id) // after the claim nobody else writes it
 	switch {
 	case err != nil:
 		return err
-	case kept.Ended:
+	case c.Ended:
 		return inputError{fmt.Errorf("the conversation %s has ended", k.id)}
-	case kept.Agent != k.points.Agent:
-		return inputError{fmt.Errorf("the conversation %s is one with the agent %s, not with %s", k.id, kept.Agent, k.points.Agent)}
+	case c.Agent != k.points.Agent:
+		return inputError{fmt.Errorf("the conversation %s is with the agent %s, not with %s", k.id, c.Agent, k.points.Agent)}
 	}
-	if kept.AgentDigest != k.points.AgentDigest {
-		k.was = kept.AgentDigest
+	if c.AgentDigest != k.points.AgentDigest {
+		k.was = c.AgentDigest
 	}
-	k.restore, k.location, k.points.Started = kept.Snapshot, locationOf(kept), kept.Started
+	k.restore, k.location, k.points.Started = c.Snapshot, locationOf(c), c.Started
 	return nil
 }
 
-// locationOf returns the time zone of a conversation that goes on, nil if it was kept by a
-// version that had none.
+// locationOf returns the time zone of a stored conversation, or nil if it has none:
+// earlier versions of the program did not store it.
 func locationOf(c journal.Checkpoint) *time.Location {
 	location, err := timezone.Load(c.Timezone)
 	if err != nil {
@@ -327,8 +331,8 @@ func locationOf(c journal.Checkpoint) *time.Location {
 	return location
 }
 
-// close gives the conversation up and ends the store.
-func (k *keeping) close() error {
+// close releases the conversation and closes the store.
+func (k *storage) close() error {
 	var err error
 	if k.claimed != nil {
 		err = k.claimed.Close()

@@ -15,32 +15,33 @@ import (
 	"github.com/hocketvoice/hocket/server/node"
 )
 
-// scanned bounds the conversations that a list looks through for those of one owner.
+// scanned bounds the number of conversations among which a list looks for those of one
+// owner.
 const scanned = 1000
 
-// shelf shows what a store keeps to the control API. It is safe for concurrent use.
-type shelf struct {
+// archive implements [api.Stored]. It is safe for concurrent use.
+type archive struct {
 	*Store
-	tasks tasks // nil: there are none
+	tasks tasks // nil if there are none
 
-	// read are conversations as they were read last: of one that was not saved since then
-	// nothing is read again, neither to show it nor to find out whose it is.
-	mu   sync.Mutex
+	mu sync.Mutex // guards read
+	// read is a cache of conversations by id. An entry is valid until the conversation is
+	// saved again.
 	read map[string]api.StoredInfo
 }
 
-// tasks are what a shelf needs of those that outlive conversations.
+// tasks is the part of [task.Tasks] that an archive uses.
 type tasks interface {
 	port.TaskArchive
 	Leave(ctx context.Context, conversation string) error
 }
 
-func newShelf(s *Store, tasks tasks) *shelf {
-	return &shelf{Store: s, tasks: tasks, read: make(map[string]api.StoredInfo)}
+func newArchive(s *Store, tasks tasks) *archive {
+	return &archive{Store: s, tasks: tasks, read: make(map[string]api.StoredInfo)}
 }
 
-// List is one of [api.Stored].
-func (s *shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
+// List implements [api.Stored].
+func (s *archive) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
 	all := q.Caller != ""
 	most := scanned
 	if all {
@@ -69,24 +70,24 @@ func (s *shelf) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, 
 	return list, nil
 }
 
-// Tasks is one of [api.Stored].
-func (s *shelf) Tasks(ctx context.Context, caller string) ([]port.TaskRecord, error) {
+// Tasks implements [api.Stored].
+func (s *archive) Tasks(ctx context.Context, caller string) ([]port.TaskRecord, error) {
 	if s.tasks == nil {
 		return nil, nil
 	}
 	return s.tasks.TasksOf(ctx, caller)
 }
 
-// DeleteTasks is one of [api.Stored].
-func (s *shelf) DeleteTasks(ctx context.Context, caller string, spare func(string) bool) (int, error) {
+// DeleteTasks implements [api.Stored].
+func (s *archive) DeleteTasks(ctx context.Context, caller string, spare func(string) bool) (int, error) {
 	if s.tasks == nil {
 		return 0, nil
 	}
 	return s.tasks.DeleteTasksOf(ctx, caller, spare)
 }
 
-// listed is what the list shows of an entry.
-func (s *shelf) listed(ctx context.Context, e port.Entry) (d api.StoredInfo, ok bool, err error) {
+// listed returns the information about an entry, from the cache or from the store.
+func (s *archive) listed(ctx context.Context, e port.Entry) (d api.StoredInfo, ok bool, err error) {
 	s.mu.Lock()
 	d, ok = s.read[e.ID]
 	s.mu.Unlock()
@@ -96,7 +97,8 @@ func (s *shelf) listed(ctx context.Context, e port.Entry) (d api.StoredInfo, ok 
 	if d, ok, err = s.info(ctx, e.ID); err != nil || !ok {
 		return d, ok, err
 	}
-	// What was saved since the list was made is read again by the next one.
+	// The conversation may have been saved since the list was read: with the older time
+	// it will be read again.
 	d.Saved = e.Saved
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +109,8 @@ func (s *shelf) listed(ctx context.Context, e port.Entry) (d api.StoredInfo, ok 
 	return d, true, nil
 }
 
-// Load is one of [api.Stored].
-func (s *shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok bool, err error) {
+// Load implements [api.Stored].
+func (s *archive) Load(ctx context.Context, id string) (d api.StoredDetails, ok bool, err error) {
 	if d.StoredInfo, ok, err = s.info(ctx, id); err != nil || !ok || d.Error != "" {
 		return d, ok, err
 	}
@@ -119,7 +121,7 @@ func (s *shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok bo
 	machine, err := conv.Restore(conv.Options{}, c.Snapshot)
 	if err != nil {
 		d.Error = err.Error()
-		return d, true, nil //nolint:nilerr // it is told with what is kept
+		return d, true, nil //nolint:nilerr // the error is part of the result
 	}
 	st := machine.State()
 	for i := range st.History {
@@ -131,14 +133,15 @@ func (s *shelf) Load(ctx context.Context, id string) (d api.StoredDetails, ok bo
 	return d, true, nil
 }
 
-// info reads what the list shows of a conversation; ok is false where there is none.
-func (s *shelf) info(ctx context.Context, id string) (d api.StoredInfo, ok bool, err error) {
+// info reads the information about a conversation. ok is false if the store does not have
+// it.
+func (s *archive) info(ctx context.Context, id string) (d api.StoredInfo, ok bool, err error) {
 	c, err := s.Store.Load(ctx, id)
 	if err != nil {
 		if _, missing := errors.AsType[missingError](err); missing {
 			return d, false, nil
 		}
-		if !errors.Is(err, ErrInput) { // the store does not answer
+		if !errors.Is(err, ErrInput) { // the store has failed, not the conversation
 			return d, false, err
 		}
 		return api.StoredInfo{ID: id, Error: settings.Plain(err).Error()}, true, nil
@@ -159,11 +162,11 @@ func storedInfo(c journal.Checkpoint, trace bool) api.StoredInfo {
 	}
 }
 
-// errEnough ends the reading of a journal.
+// errEnough stops the reading of a journal.
 var errEnough = errors.New("enough")
 
-// traced reports whether a trace is kept.
-func (s *shelf) traced(ctx context.Context, id string) (bool, error) {
+// traced reports whether the store has a trace of a conversation.
+func (s *archive) traced(ctx context.Context, id string) (bool, error) {
 	err := s.journal.Read(ctx, id, func(int, []byte) error { return errEnough })
 	if errors.Is(err, errEnough) {
 		return true, nil
@@ -171,21 +174,21 @@ func (s *shelf) traced(ctx context.Context, id string) (bool, error) {
 	return false, err
 }
 
-// Trace is one of [api.Stored]: the traces of the processes that have held the
-// conversation, one behind the other.
-func (s *shelf) Trace(ctx context.Context, id string, w io.Writer) error {
-	kept, err := s.traced(ctx, id)
+// Trace implements [api.Stored]. It writes the traces of the processes that have run the
+// conversation, one after the other.
+func (s *archive) Trace(ctx context.Context, id string, w io.Writer) error {
+	ok, err := s.traced(ctx, id)
 	if err != nil {
 		return err
 	}
-	if !kept {
+	if !ok {
 		return api.ErrNoTrace
 	}
 	return s.Store.Trace(ctx, id, w)
 }
 
-// Delete is one of [api.Stored].
-func (s *shelf) Delete(ctx context.Context, id string) error {
+// Delete implements [api.Stored].
+func (s *archive) Delete(ctx context.Context, id string) error {
 	n, held, err := s.registry.Holder(ctx, id)
 	if err != nil {
 		return err
@@ -196,5 +199,5 @@ func (s *shelf) Delete(ctx context.Context, id string) error {
 	if err := s.port.Delete(ctx, id); err != nil || s.tasks == nil {
 		return err
 	}
-	return s.tasks.Leave(ctx, id) // its caller's wait for the caller, others are deleted
+	return s.tasks.Leave(ctx, id) // tasks with a caller wait for the caller; others are deleted
 }

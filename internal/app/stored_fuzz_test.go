@@ -56,17 +56,17 @@ func FuzzStored(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, s := range []*Store{{engine: d, port: d, journal: d}, {engine: d, port: closed, journal: closed}} {
-			shelf := newShelf(s, nil)
-			list, err := shelf.List(t.Context(), api.StoredQuery{All: true, Limit: 10})
+			archive := newArchive(s, nil)
+			list, err := archive.List(t.Context(), api.StoredQuery{All: true, Limit: 10})
 			if err != nil && strings.TrimSpace(err.Error()) == "" {
 				t.Fatal("an empty error")
 			}
-			details, ok, err := shelf.Load(t.Context(), "c")
+			details, ok, err := archive.Load(t.Context(), "c")
 			if s.port == port.Store(closed) && ok && err == nil && details.Error == "" {
 				t.Fatalf("%q was opened: %+v, %+v", snapshot, details, list)
 			}
 			var out bytes.Buffer
-			if err := shelf.Store.Trace(t.Context(), "c", &out); err == nil && s.port == port.Store(closed) && out.Len() > 0 {
+			if err := archive.Store.Trace(t.Context(), "c", &out); err == nil && s.port == port.Store(closed) && out.Len() > 0 {
 				t.Fatalf("%q was opened as a trace", records)
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/hocketvoice/hocket/leg/file"
 )
 
-// Talk holds a call with the person at this machine's microphone and speaker, until the
-// agent ends it or the context person ends: then the person has hung up. Lines, Out, Mix,
-// Play and Day of the options are not used.
+// Talk runs a call with the person at the microphone and speaker of this computer until
+// the agent ends it. When the context person ends, the person has hung up. Lines, Out,
+// Mix, Play and Day of the options are not used.
 func Talk(ctx, person context.Context, o CallOptions) (result CallResult, err error) {
 	o.Realtime = true
 	p, err := prepare(o)
@@ -20,7 +20,7 @@ func Talk(ctx, person context.Context, o CallOptions) (result CallResult, err er
 	}
 	defer func() { err = errors.Join(err, p.speech.Close()) }()
 	if p.speech.Recognizer == nil || p.speech.Synthesizer == nil {
-		return result, errors.New("a call needs a speech recognizer and a voice: expected them in the build, or in a config file")
+		return result, errors.New("a call needs a speech recognizer and a voice: expected them in the build or in a config file")
 	}
 	outputs := &outputs{}
 	defer func() { err = errors.Join(err, outputs.finish(err == nil)) }()
@@ -34,10 +34,10 @@ func Talk(ctx, person context.Context, o CallOptions) (result CallResult, err er
 	}
 	defer func() { err = errors.Join(err, leg.Close()) }()
 	defer context.AfterFunc(person, leg.HangUp)()
-	return hold(ctx, o, p, "device", leg, trace)
+	return runCall(ctx, o, p, "device", leg, trace)
 }
 
-// aloud is a call from files that is played on the speaker, too.
+// aloud is a leg that also plays both sides of a call from files on the speaker.
 type aloud struct {
 	*file.Leg
 	speaker *device.Speaker

@@ -22,35 +22,36 @@ import (
 	"github.com/hocketvoice/hocket/tool/mcp"
 )
 
-// Tools are an installation's tools: its MCP servers, HTTP tools, programs and agents
-// elsewhere, which all agents share. It is safe for concurrent use.
+// Tools are the tools of a config, which all agents share: MCP servers, HTTP tools,
+// programs and remote agents. It is safe for concurrent use.
 type Tools struct {
-	servers *mcp.Tools           // nil: there are none
-	agents  *a2a.Agents          // nil: there are none
-	kinds   map[string]port.Tool // of what actions name by [agent.ToolUse]
+	servers *mcp.Tools           // nil if there are none
+	agents  *a2a.Agents          // nil if there are none
+	kinds   map[string]port.Tool // by the kind of an [agent.ToolUse]
 	common  *toolset.Set
 	models  models
-	model   port.Model // that summarises; nil: there is none
+	model   port.Model // summarizes long results; nil if there is none
 	limits  conv.Limits
 
 	mu      sync.Mutex     // guards airline
-	airline *airline.Local // nil: no agent needs it
+	airline *airline.Local // nil until an agent needs it
 }
 
-// AirlineURL is the variable that the actions of examples/flights go to. Where the
-// environment has none, the program's own airline answers them, on the loopback.
+// AirlineURL is the environment variable with the URL for the actions of
+// examples/flights. If it is not set, the program itself serves the airline on the
+// loopback interface.
 const AirlineURL = "HOCKET_AIRLINE_URL"
 
-// ToolOptions are the config's tools, and what makes their results fit.
+// ToolOptions are the tools of a config and the options for summaries of their results.
 type ToolOptions struct {
 	config.Tools
-	// Model summarises long results; the zero value: there is none.
+	// Model summarizes long results; zero disables summaries.
 	Model config.Model
-	// Limits are the machine's, its defaults where they are zero.
+	// Limits are the limits of the machine; zero fields select its defaults.
 	Limits conv.Limits
 }
 
-// OpenTools starts what the config names. Close ends it.
+// OpenTools opens the tools of a config. The caller must call Close.
 func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
 	t := &Tools{limits: c.Limits}
 	defer func() {
@@ -92,7 +93,7 @@ func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
 	return t, nil
 }
 
-// Close ends the servers. It is called when no conversation uses them any more.
+// Close closes the tools. No conversation may use them any longer.
 func (t *Tools) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +110,9 @@ func (t *Tools) Close() error {
 	return errors.Join(errs...)
 }
 
-// environment is what an agent's actions find in the environment.
+// environment returns the function with which an agent's actions look up environment
+// variables. If the agent needs the airline and its URL is not set, environment starts
+// it.
 func (t *Tools) environment(ctx context.Context, def *settings.Agent) (func(string) (string, bool), error) {
 	needed := slices.ContainsFunc(def.Actions(), func(a agent.Action) bool {
 		return a.HTTP != nil && strings.Contains(a.HTTP.URL, "${"+AirlineURL+"}")
@@ -135,10 +138,10 @@ func (t *Tools) environment(ctx context.Context, def *settings.Agent) (func(stri
 	}, nil
 }
 
-// For are the tools of an agent: what its flows call, and what a model may call,
-// whose long results are summarised.
-// Without a list in its files a model may call the agent's own actions; a list
-// selects among those and the installation's tools.
+// For returns the tools of an agent: those that its flows call, and those that a model
+// may call, whose long results are summarized. If the agent's files have no list of
+// tools, a model may call the agent's own actions; otherwise those actions and tools of
+// the config that are listed.
 func (t *Tools) For(ctx context.Context, agent *settings.Agent) (flows, model port.Tool, err error) {
 	getenv, err := t.environment(ctx, agent)
 	if err != nil {
@@ -175,7 +178,7 @@ func (t *Tools) For(ctx context.Context, agent *settings.Agent) (flows, model po
 	return flows, toolset.SummarizeWithin(model, t.model, t.limits), nil
 }
 
-// mcpServers are the config's servers in the terms of their package.
+// mcpServers converts the MCP servers of a config.
 func mcpServers(list []config.MCPServer) []mcp.Server {
 	servers := make([]mcp.Server, len(list))
 	for i, c := range list {

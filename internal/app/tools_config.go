@@ -16,7 +16,7 @@ import (
 	httptool "github.com/hocketvoice/hocket/tool/http"
 )
 
-// commandTools are the config's programs.
+// commandTools returns the command tools of a config.
 func commandTools(list []config.CommandTool) (port.Tool, error) {
 	o, err := commandOptions(list)
 	if err != nil {
@@ -29,7 +29,7 @@ func commandTools(list []config.CommandTool) (port.Tool, error) {
 	return t, nil
 }
 
-// commandOptions are the config's programs in the terms of their package.
+// commandOptions converts the command tools of a config.
 func commandOptions(list []config.CommandTool) (command.Options, error) {
 	var o command.Options
 	for _, c := range list {
@@ -40,7 +40,7 @@ func commandOptions(list []config.CommandTool) (command.Options, error) {
 				return o, fmt.Errorf("%s: %w", c.Name, err)
 			}
 		} else if len(c.Parameters) > 0 {
-			return o, errors.New(c.Name + ": it has parameters and a schema: expected one of them")
+			return o, errors.New(c.Name + ": parameters and schema must not both be set")
 		}
 		o.Programs = append(o.Programs, command.Program{
 			Name: c.Name, Description: c.Description, Command: c.Command, Args: c.Args, Dir: c.Dir, Env: c.Env,
@@ -51,7 +51,7 @@ func commandOptions(list []config.CommandTool) (command.Options, error) {
 	return o, nil
 }
 
-// a2aOptions are the config's agents elsewhere in the terms of their package.
+// a2aOptions converts the remote agents of a config.
 func a2aOptions(list []config.A2AAgent) a2a.Options {
 	var o a2a.Options
 	for _, c := range list {
@@ -63,7 +63,7 @@ func a2aOptions(list []config.A2AAgent) a2a.Options {
 	return o
 }
 
-// httpTools are the config's HTTP tools.
+// httpTools returns the HTTP tools of a config.
 func httpTools(list []config.HTTPTool) (port.Tool, error) {
 	o, err := httpOptions(list)
 	if err != nil {
@@ -72,18 +72,17 @@ func httpTools(list []config.HTTPTool) (port.Tool, error) {
 	return httptool.New(o)
 }
 
-// httpOptions are the config's HTTP tools in the terms of their package: actions that
-// no flow has.
+// httpOptions converts the HTTP tools of a config to actions.
 func httpOptions(list []config.HTTPTool) (httptool.Options, error) {
 	var none httptool.Options
 	actions := make([]agent.Action, len(list))
 	specs := make(map[string]port.ToolSpec, len(list))
 	for i, c := range list {
 		if !toolset.IsName(c.Name) {
-			return none, fmt.Errorf("tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, c.Name)
+			return none, fmt.Errorf("tool %d: the name is %q: expected 1 to 64 letters, digits, - or _", i+1, c.Name)
 		}
 		if _, there := specs[c.Name]; there {
-			return none, fmt.Errorf("two tools are called %s: expected another name for each", c.Name)
+			return none, fmt.Errorf("two tools have the name %q: names must differ", c.Name)
 		}
 		method := cmp.Or(c.Method, "POST")
 		a := agent.Action{
@@ -112,7 +111,7 @@ func httpOptions(list []config.HTTPTool) (httptool.Options, error) {
 	return httptool.Options{Actions: actions, Specs: specs}, nil
 }
 
-// with sets a key of a map that may not have been made.
+// with sets a key of a map, which it creates if it is nil.
 func with(m map[string]string, key, value string) map[string]string {
 	if m == nil {
 		m = make(map[string]string)
@@ -121,7 +120,7 @@ func with(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// parameters is the JSON Schema of a tool's arguments.
+// parameters returns the JSON Schema of a tool's arguments.
 func parameters(list []config.Parameter) ([]byte, error) {
 	arguments := make([]toolset.Argument, len(list))
 	for i, p := range list {

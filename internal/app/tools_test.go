@@ -146,7 +146,7 @@ flows:
 	}
 	for want, change := range map[string]func(*config.CommandTool){
 		"tools.command: finder: the program no-such does not exist":                                    func(c *config.CommandTool) { c.Command = "no-such" },
-		"tools.command: finder: it has parameters and a schema":                                        func(c *config.CommandTool) { c.Schema = "{}" },
+		"tools.command: finder: parameters and schema must not both be set":                            func(c *config.CommandTool) { c.Schema = "{}" },
 		"tools.command: finder: {topic} in \"{topic}\" is not an argument: the tool has no parameters": func(c *config.CommandTool) { c.Parameters = nil },
 		"tools.command: finder: duplicate parameter topic":                                             func(c *config.CommandTool) { c.Parameters = append(c.Parameters, c.Parameters[0]) },
 	} {
@@ -159,7 +159,7 @@ flows:
 	for text, want := range map[string]string{
 		`command: [{name: a, command: sh, args: ["{x}"]}]`:                                       `tools.command: a: {x} in "{x}" is not an argument: the tool has no parameters`,
 		`a2a: [{name: a, url: nowhere}]`:                                                         "tools.a2a: a: the URL must have the form http://HOST/PATH",
-		`http: [{name: the weather, url: "http://a/"}]`:                                          `tools.http: tool 1 has the name "the weather", expected 1 to 64 letters, digits, - or _`,
+		`http: [{name: the weather, url: "http://a/"}]`:                                          `tools.http: tool 1: the name is "the weather": expected 1 to 64 letters, digits, - or _`,
 		`http: [{name: a, url: "http://a/", parameters: [{name: x}, {name: x, type: integer}]}]`: "tools.http: a: duplicate parameter x",
 	} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
@@ -201,7 +201,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 	}
 	// The action is the model's too: as a task it is summarised for the one alone.
 	s := &Server{}
-	s.roster.set([]*served{{name: "a", flows: flows, may: model}})
+	s.roster.set([]*served{{name: "a", flowTools: flows, modelTools: model}})
 	for action, want := range map[bool]int{true: 8000, false: len("Summary of a result of 10902 characters: many")} {
 		tool, err := s.toolOf(port.Task{Agent: "a", Action: action})
 		if err != nil {
@@ -295,7 +295,7 @@ func TestToolsOfAgents(t *testing.T) {
 		}
 	}
 	_, err = OpenTools(t.Context(), ToolOptions{Tools: config.Tools{HTTP: []config.HTTPTool{{Name: "a", URL: "http://h"}, {Name: "a", URL: "http://h"}}}})
-	if err == nil || !strings.Contains(err.Error(), "two tools are called a") {
+	if err == nil || !strings.Contains(err.Error(), `two tools have the name "a"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/tool/mcp"
 )
 
-// validate reports what the packages refuse, and what is wrong with the sections
-// that are the program's own.
+// validate returns the problems of a config as [config.Problems], or nil.
 func validate(c *config.Config, o Options) error {
 	all := settings.Validate(c, o.Options)
 	all = append(all, engines(c)...)
@@ -29,16 +28,16 @@ func validate(c *config.Config, o Options) error {
 	return all.Err()
 }
 
-// modelProblems reports models that cannot be asked. Whether their keys are there is found
-// out when they are opened.
+// modelProblems returns the problems of the sections model and models. Keys are checked
+// when the models are opened.
 func modelProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	one := func(key string, m config.Model) {
 		if m.Name == "" {
-			return // nothing, or reported already
+			return // no model, or already reported
 		}
 		if url := baseURL(m.BaseURL); url != m.BaseURL {
-			p := c.Problem(key+".base_url", "has no http:// or https://: expected a URL such as "+openai.DefaultBaseURL)
+			p := c.Problem(key+".base_url", "does not begin with http:// or https://: expected a URL such as "+openai.DefaultBaseURL)
 			p.Suggestion = url
 			all = append(all, p)
 		} else if err := modelOptions(m).Validate(); err != nil {
@@ -59,7 +58,7 @@ func modelProblems(c *config.Config) config.Problems {
 	return all
 }
 
-// baseURL is the URL with the scheme that its host is probably reached by, if it has none.
+// baseURL adds the likely scheme to a URL without one.
 func baseURL(text string) string {
 	if text == "" || strings.Contains(text, "://") || strings.Contains(text, "@") {
 		return text
@@ -74,16 +73,16 @@ func baseURL(text string) string {
 	return "https://" + text
 }
 
-// recordingProblems reports a recording of which no caller is told.
+// recordingProblems returns the problems of the section recording.
 func recordingProblems(c *config.Config) config.Problems {
 	if r := c.Recording; r.Limit != 0 && !r.On() {
-		return config.Problems{c.Problem("recording", "says not how callers are told of it: expected notice or announced: true")}
+		return config.Problems{c.Problem("recording", "does not say how callers are told of it: expected notice or announced: true")}
 	}
 	return nil
 }
 
-// toolProblems reports what is wrong with tools. Whether they are there is found out
-// when they are opened.
+// toolProblems returns the problems of the section tools. Whether the tools exist is
+// checked when they are opened.
 func toolProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	if err := (mcp.Options{Servers: mcpServers(c.Tools.MCP)}).Validate(); err != nil {
@@ -105,7 +104,7 @@ func toolProblems(c *config.Config) config.Problems {
 	return all
 }
 
-// engines reports a voice that there is not, and files that are not there.
+// engines returns the problems of the section speech: an unknown voice, missing files.
 func engines(c *config.Config) config.Problems {
 	var all config.Problems
 	if v := c.Speech.Voice; v != "" && !slices.Contains(flite.Voices(), v) {
@@ -129,7 +128,7 @@ func engines(c *config.Config) config.Problems {
 	return all
 }
 
-// serverProblems reports what is wrong with the server's section.
+// serverProblems returns the problems of the section server.
 func serverProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	s := c.Server

@@ -78,7 +78,7 @@ func (c *listCmd) Run(s *streams) error {
 	})
 }
 
-func (c *listCmd) line(s *streams, k app.Kept) error {
+func (c *listCmd) line(s *streams, k app.StoredConversation) error {
 	state := k.Phase
 	if k.Ended {
 		state = "ended"

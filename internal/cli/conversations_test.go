@@ -78,7 +78,7 @@ func lookAfter(t *testing.T, store string) {
 		"nobody":         {[]string{"conversations", "show", "conv_x", "--store", store}, "there is no conversation conv_x"},
 		"delete nobody":  {[]string{"conversations", "delete", "conv_x", "--store", store}, "there is no conversation conv_x"},
 		"resume nobody":  {[]string{"chat", "--agent", flights, "--store", store, "--resume", "conv_x"}, "there is no conversation conv_x"},
-		"another agent":  {[]string{"chat", "--agent", "../../examples/bank", "--store", store, "--resume", id}, "is one with the agent flights, not with bank"},
+		"another agent":  {[]string{"chat", "--agent", "../../examples/bank", "--store", store, "--resume", id}, "is with the agent flights, not with bank"},
 		"no store given": {[]string{"chat", "--agent", flights, "--resume", id}, "expected --store too"},
 		"a limit":        {[]string{"conversations", "list", "--store", store, "--limit", "0"}, "expected 1 or more"},
 	} {

@@ -126,7 +126,7 @@ func TestCheckNamesTheOtherFile(t *testing.T) {
 		{"turn.yaml", `turn.yaml:2:1: warning: agent: field "turn" is ignored here (did you mean "settings.turn"?)`},
 		{"set.yaml", `set.yaml:2:12: error: unknown field "store": it belongs in the config file`},
 		{"words.yaml", `words.yaml: error: the agent has neither flows nor instructions`},
-		{"url.yaml", `url.yaml:1:18: model.base_url: has no http:// or https://: expected a URL such as https://api.openai.com/v1; did you mean http://localhost:11434/v1?`},
+		{"url.yaml", `url.yaml:1:18: model.base_url: does not begin with http:// or https://: expected a URL such as https://api.openai.com/v1; did you mean http://localhost:11434/v1?`},
 		{"far.yaml", `; did you mean https://api.example.com/v1?`},
 		{"noname.yaml", `noname.yaml:1:1: model: has no name: expected a text`},
 		{"inline.yaml", `inline.yaml:2:18: model.base_ulr: unknown key; did you mean base_url?`},

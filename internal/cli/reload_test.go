@@ -225,12 +225,12 @@ func TestAgentIsRefused(t *testing.T) {
 	one := n.version()
 	swap(t, agent, strings.Replace(orderAgent("two"), "type: say", "type: shout", 1))
 	n.hup()
-	n.logged("the agent was not loaded, its version stays", "kitchen.yaml:14:", "shout", one)
+	n.logged("the agent was not loaded: its version stays in use", "kitchen.yaml:14:", "shout", one)
 	if err := os.Remove(agent); err != nil {
 		t.Fatal(err)
 	}
 	n.hup()
-	n.logged("the agent was not loaded, its version stays", "no such file")
+	n.logged("the agent was not loaded: its version stays in use", "no such file")
 	if got := n.version(); got != one {
 		t.Errorf("the version is %s, it was %s", got, one)
 	}
@@ -266,7 +266,7 @@ func TestLostVersion(t *testing.T) {
 			n.start()
 			if x.goes {
 				g.comeBack()
-				n.logged("a conversation goes on with another version of its agent")
+				n.logged("a conversation continues with another version of its agent")
 				g.say("wine")
 				return
 			}
@@ -274,7 +274,7 @@ func TestLostVersion(t *testing.T) {
 			if err != nil || !strings.Contains(string(answer), "agent_changed") {
 				t.Errorf("the answer is %s, error %v", answer, err)
 			}
-			n.logged("a conversation cannot go on: its agent has changed", `order_one`, "which the agent does not have")
+			n.logged("a conversation cannot be resumed: its agent has changed", `order_one`, "which the agent does not have")
 		})
 	}
 }
@@ -304,7 +304,7 @@ func TestChatGoesOnWithItsAgent(t *testing.T) {
 	}
 	swap(t, agent, orderAgent("two"))
 	out, stderr, status := run(t, "wine\ninside\n", "chat", "--agent", agent, "--store", store, "--resume", id)
-	if status != 0 || !strings.Contains(out, "one has noted soup, wine, inside.") || !strings.Contains(stderr, "it goes on with its version ") {
+	if status != 0 || !strings.Contains(out, "one has noted soup, wine, inside.") || !strings.Contains(stderr, "the conversation continues with version ") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
 }

@@ -118,11 +118,11 @@ func TestServeCannotKeep(t *testing.T) {
 	}{
 		"no folder can be made": {func(t *testing.T, store string) {
 			put(t, filepath.Dir(store), "a file", 0o600)
-		}, "not a directory: expected a folder that can be written; --store FILE names another place, --store off keeps nothing\n"},
+		}, "not a directory: expected a writable folder; --store FILE names another place, --store off stores nothing\n"},
 		"the key is missing": {func(t *testing.T, store string) {
 			mkdir(t, filepath.Dir(store))
 			put(t, store, "", 0o600)
-		}, "conversations.db.key is missing, the key of conversations.db"},
+		}, "conversations.db.key of conversations.db is missing"},
 		"others can read the key": {func(t *testing.T, store string) {
 			mkdir(t, filepath.Dir(store))
 			put(t, store+".key", "x", 0o644)
