@@ -55,7 +55,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range []*Store{{engine: d, port: d, journal: d}, {engine: d, port: closed, journal: closed}} {
+		for _, s := range []*Store{{engine: d, port: d, journal: d, sound: d}, {engine: d, port: closed, journal: closed, sound: d}} {
 			archive := newArchive(s, nil)
 			list, err := archive.List(t.Context(), api.StoredQuery{All: true, Limit: 10})
 			if err != nil && strings.TrimSpace(err.Error()) == "" {

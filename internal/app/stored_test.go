@@ -160,7 +160,7 @@ func TestListReadsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := newArchive(&Store{engine: mem, port: mem, journal: mem, registry: mem, tickets: mem}, nil)
+	s := newArchive(&Store{engine: mem, port: mem, journal: mem, sound: mem.Recordings(), registry: mem, tickets: mem}, nil)
 	list := func(q api.StoredQuery, loads int, want ...string) {
 		t.Helper()
 		mem.loads = 0
@@ -201,7 +201,7 @@ func TestListReadsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := with(2) // the key is gone
-	s = newArchive(&Store{engine: mem, port: other, journal: other, registry: mem, tickets: mem}, nil)
+	s = newArchive(&Store{engine: mem, port: other, journal: other, sound: mem.Recordings(), registry: mem, tickets: mem}, nil)
 	if d, ok, err := s.Load(t.Context(), "a"); !ok || err != nil || !strings.Contains(d.Error, "which is not among the keys") {
 		t.Errorf("%+v, %v, error %v", d, ok, err)
 	}
