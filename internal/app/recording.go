@@ -15,8 +15,9 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// records reports whether the conversations of a transport are recorded. What a client of the
-// Realtime protocol hears first is its own to say: the notice is not said there.
+// records reports whether the conversations of a transport are recorded. A client of the
+// Realtime protocol decides what is said first, so that the notice cannot be said there:
+// its conversations are recorded only if the config says that it announces this itself.
 func (a *served) records(transport string) bool {
 	r := a.opts.Recording
 	switch transport {
@@ -35,15 +36,15 @@ func (a *served) keepsWords() bool {
 	return p == "" || p == conv.PrivacyKeep
 }
 
-// record has the session of a conversation recorded, if its transport is.
+// record sets the options with which a session is recorded, if its transport is.
 func (a *served) record(o *session.Options, transport string) {
 	if a.records(transport) {
 		o.Recording = session.Recording{Journal: a.store.sound, Limit: time.Duration(a.opts.Recording.Limit)}
 	}
 }
 
-// checkRecording prepares what the agent says of the recording, and refuses what cannot be
-// recorded, or said.
+// checkRecording sets the notice of the recording. It returns an error if conversations
+// cannot be recorded, or if the notice cannot be said.
 func (a *served) checkRecording() error {
 	r := a.opts.Recording
 	switch {
@@ -69,7 +70,7 @@ func (a *served) checkRecording() error {
 	return nil
 }
 
-// Recording is one of [api.Stored].
+// Recording implements [api.Stored].
 func (s *archive) Recording(ctx context.Context, id string) (api.Recording, error) {
 	sound, err := recording.Open(func(each func([]byte) error) error { return s.pieces(ctx, id, each) })
 	if errors.Is(err, recording.ErrNone) {
@@ -91,7 +92,7 @@ func (s *Store) pieces(ctx context.Context, id string, each func([]byte) error) 
 	})
 }
 
-// recorded reports whether a recording is kept.
+// recorded reports whether the store has a recording of a conversation.
 func (s *Store) recorded(ctx context.Context, id string) (bool, error) {
 	err := s.sound.Read(ctx, id, func(int, []byte) error { return errEnough })
 	if errors.Is(err, errEnough) {
