@@ -29,7 +29,7 @@ func newReturning(t *testing.T) *returning {
 	t.Helper()
 	mem := &porttest.Store{}
 	log := slog.New(slog.DiscardHandler)
-	store := &Store{port: mem, registry: mem, journal: mem, tickets: mem, versions: mem}
+	store := &Store{port: mem, registry: mem, journal: mem, sound: mem.Recordings(), tickets: mem, versions: mem}
 	h, err := openHome(t.Context(), store, config.Server{Node: "here"}, 0, log)
 	if err != nil {
 		t.Fatal(err)

@@ -201,7 +201,7 @@ func TestListReadsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := with(2) // the key is gone
-	s = newArchive(&Store{engine: mem, port: other, journal: other, sound: mem.Recordings(), registry: mem, tickets: mem}, nil)
+	s = newArchive(&Store{engine: mem, port: other, journal: other, sound: other.Recordings(), registry: mem, tickets: mem}, nil)
 	if d, ok, err := s.Load(t.Context(), "a"); !ok || err != nil || !strings.Contains(d.Error, "which is not among the keys") {
 		t.Errorf("%+v, %v, error %v", d, ok, err)
 	}
