@@ -86,6 +86,9 @@ type SlotInfo struct {
 // their maps.
 func (a *Agent) Settings() agent.Settings { return a.def.Settings }
 
+// Description returns what the agent does, in words for people, or "".
+func (a *Agent) Description() string { return a.def.Description }
+
 // Instructions returns the system prompt of the model, or "" if no model is used.
 func (a *Agent) Instructions() string { return a.def.Instructions }
 

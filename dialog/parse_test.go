@@ -57,6 +57,22 @@ flows: {f: {trigger: {intents: [los]}, steps: [{step: a, type: say, message: hi}
 	}
 }
 
+// TestAgentDescription checks that the description is that of the first file that has one, and not
+// what a model is told.
+func TestAgentDescription(t *testing.T) {
+	a, problems := Parse([]agent.File{
+		{Name: "a.yaml", Data: []byte("instructions: Be kind.\n")},
+		{Name: "b.yaml", Data: []byte("description: |\n  Books flights.\n")},
+		{Name: "c.yaml", Data: []byte("description: Something else.\n")},
+	})
+	if a == nil || len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if a.Description() != "Books flights." || a.Instructions() != "Be kind." {
+		t.Errorf("description %q, instructions %q", a.Description(), a.Instructions())
+	}
+}
+
 // TestCustomValidator uses a validator written in Go.
 func TestCustomValidator(t *testing.T) {
 	yaml := []byte(`

@@ -12,6 +12,7 @@ import (
 // use.
 type Definition struct {
 	Settings     Settings
+	Description  string // what the agent does, for people
 	Instructions string
 	Tools        []string // tools that a model may call
 	ToolsSet     bool

@@ -233,6 +233,11 @@ func (c *compiler) compile(files []File) {
 	for _, s := range sections["tools"] {
 		c.a.Tools, c.a.ToolsSet = append(c.a.Tools, c.texts(s.value, "tools")...), true
 	}
+	for _, s := range sections["description"] {
+		if c.a.Description == "" { // of several files the first one counts
+			c.a.Description = strings.TrimSpace(c.text(s.value, "description"))
+		}
+	}
 	for _, s := range sections["instructions"] {
 		c.instructions(s.value)
 	}
