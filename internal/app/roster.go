@@ -90,6 +90,7 @@ func (r *roster) shown() []api.Agent {
 	for _, a := range r.list() {
 		list = append(list, api.Agent{
 			Name: a.name, Language: a.agent.Language(), Speech: a.speech != nil, Version: a.version(), LoadedAt: a.loadedAt,
+			Description: a.agent.Description(), Recording: a.records("webrtc"),
 		})
 	}
 	return list

@@ -24,6 +24,10 @@ type Agent struct {
 	Title    string `json:"title"` // for people; derived from the name if empty
 	Language string `json:"language"`
 	Speech   bool   `json:"speech"` // supports voice; otherwise text only
+	// Description says what the agent does, for people.
+	Description string `json:"description,omitempty"`
+	// Recording reports that calls of browsers are recorded.
+	Recording bool `json:"recording,omitempty"`
 	// Version is the beginning of the digest of the agent's files. New conversations are
 	// held with this version.
 	Version  string    `json:"version,omitempty"`

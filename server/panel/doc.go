@@ -12,7 +12,7 @@ import (
 // panel's files: scripts and styles are loaded from files of the same origin only, and
 // nothing from other origins.
 const ContentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
-	"connect-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed dist
 var dist embed.FS

@@ -30,6 +30,8 @@ export interface FakeOptions {
   /** Refuses requests without this key. */
   key?: string;
   agents?: unknown[];
+  /** Conversations are recorded. */
+  recording?: boolean;
   /** What the store keeps; without it there is none. */
   stored?: FakeStored[];
   /** The trace that a conversation plays which is taken up behind a restart. */
@@ -37,7 +39,7 @@ export interface FakeOptions {
 }
 
 /** FakeStored is a conversation of the store, with its trace as JSON lines. */
-export type FakeStored = StoredDetails & { jsonl?: string };
+export type FakeStored = StoredDetails & { jsonl?: string; wav?: { bytes: Buffer; started: string } };
 
 interface Conversation {
   id: string;
@@ -142,6 +144,7 @@ export class Fake {
       if (req.method === "POST") return this.begin(body, res);
       return json(res, 200, { conversations: [...this.conversations.values()].map(entry) });
     }
+    if (part === "recording") return this.recording(id, res);
     const c = this.conversations.get(id);
     if (!c) return fail(res, 404, "not_found", "no such conversation");
     switch (part) {
@@ -175,7 +178,7 @@ export class Fake {
     if (!id) {
       const before = url.searchParams.get("before");
       const list = all.filter((c) => before === null || c.saved < before);
-      const page = list.slice(0, 3).map(({ lines: _, jsonl: __, ...info }) => info);
+      const page = list.slice(0, 3).map(({ lines: _, jsonl: __, wav: ___, ...info }) => info);
       return json(res, 200, { conversations: page, ...(list.length > 3 && { next: page.at(-1)!.saved }) });
     }
     const c = all.find((k) => k.id === id);
@@ -189,15 +192,22 @@ export class Fake {
       this.options.stored = all.filter((k) => k !== c);
       return json(res, 200, {});
     }
-    const { jsonl: _, ...details } = c;
+    const { jsonl: _, wav: __, ...details } = c;
     json(res, 200, details);
+  }
+
+  private recording(id: string, res: ServerResponse): void {
+    const c = this.options.stored?.find((k) => k.id === id);
+    if (!c?.wav) return fail(res, 404, "no_recording", "no recording of it is kept");
+    res.writeHead(200, { "Content-Type": "audio/wav", "Hocket-Recording-Started": c.wav.started });
+    res.end(c.wav.bytes);
   }
 
   private begin(body: Record<string, unknown>, res: ServerResponse): void {
     this.begun.push(body);
     if (typeof body.resume === "string") return this.resume(body.resume, res);
     const c = this.add(String(body.agent), String(body.transport));
-    json(res, 201, { id: c.id, resume_token: c.token });
+    json(res, 201, { id: c.id, resume_token: c.token, ...(this.options.recording && { recording: true }) });
   }
 
   /** resume takes a conversation up: here as it is, or where the process before has left it. Its token is good once. */

@@ -1,12 +1,13 @@
 // The Past view, against a stand-in for the server and against the program.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test, type TestContext } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { engineWords } from "../src/words/catalog.ts";
 import { dist, executable, launch, web } from "./browser.ts";
 import { Fake } from "./fake.ts";
-import { open } from "./page.ts";
+import { accessible, fits, open } from "./page.ts";
 import { shelf } from "./stored.ts";
 
 const skip = executable() ? false : "there is no Chromium on this machine";
@@ -85,6 +86,41 @@ test("its trace is stepped through, of several processes too", { skip }, async (
   await page.locator(".line-agent").filter({ hasText: "Casa do Jardim" }).getByText("result: Find hotel").waitFor();
   assert.equal(await page.locator(".bar[data-lane=delegated]").count(), 1, "the task in one piece");
   await page.getByRole("button", { name: "Step back" }).click();
+});
+
+test("its recording is played with the timeline in step, and saved", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.locator(".conversation").nth(1).click();
+  await page.getByRole("button", { name: "Delete…" }).waitFor();
+  assert.equal(await page.getByRole("heading", { name: "Recording" }).count(), 0, "this one has none");
+  await page.locator(".conversation").first().click();
+  await page.getByRole("button", { name: "Listen" }).focus();
+  await page.keyboard.press("Enter");
+  const audio = page.locator("audio");
+  await page.waitForFunction(() => document.activeElement?.tagName === "AUDIO"); // the keyboard goes on there
+  await page.waitForFunction(() => document.querySelector("audio")!.duration > 29);
+  // A place on the timeline is a place in the sound, which began half a second later.
+  const seconds = 30;
+  const width = await page.locator(".lanes-inner").evaluate((e) => e.clientWidth - 8);
+  const length = Number(/Timeline of ([\d.]+) seconds/.exec((await page.locator(".lanes").getAttribute("aria-label"))!)![1]);
+  await page.locator(".lanes").click({ position: { x: (10 / length) * width, y: 60 } });
+  await page.waitForFunction(() => document.querySelector("audio")!.currentTime > 5);
+  const at = await audio.evaluate((a: HTMLAudioElement) => a.currentTime);
+  assert.ok(at > 8 && at < 9.6, `the sound is at ${at} s`);
+  const head = () => page.locator(".playhead").evaluate((e) => new DOMMatrix(getComputedStyle(e).transform).e);
+  const before = await head();
+  assert.ok(Math.abs(before - ((at + 0.5) / length) * width) < 3, `the playhead is at ${before} px of ${width}`);
+  // It moves while the sound plays, up to its end.
+  await audio.evaluate((a: HTMLAudioElement) => ((a.muted = true), a.play()));
+  await page.waitForFunction((from) => new DOMMatrix(getComputedStyle(document.querySelector(".playhead")!).transform).e > from + 5, before);
+  await audio.evaluate((a: HTMLAudioElement) => a.pause());
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as WAV" }).click();
+  assert.equal((await download).suggestedFilename(), "conv_kept_1.wav");
+  assert.equal(readFileSync(await (await download).path()).length, 44 + seconds * 16_000);
+  await accessible(page, "a recording");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await fits(page, "a recording");
 });
 
 test("it is deleted after a question, with the keyboard alone", { skip }, async (t) => {

@@ -147,6 +147,27 @@ const shots: Shot[] = [
     },
   },
   {
+    name: "past-recording",
+    full: true,
+    run: async (page, fake) => {
+      fake.options.stored = shelf();
+      await page.goto("#past");
+      await page.locator(".conversation").first().click();
+      await page.getByRole("button", { name: /Listen|Anhören/ }).click();
+      await page.waitForFunction(() => document.querySelector("audio")!.duration > 29);
+      await page.locator("audio").evaluate((a: HTMLAudioElement) => (a.currentTime = 12));
+    },
+  },
+  {
+    name: "talk-described",
+    run: async (page, fake) => {
+      fake.options.agents = [{ name: "flights", title: "Hocket Airlines", language: "en", speech: true, recording: true, description: "Books, changes and cancels flights, for you and for up to eight others who fly with you." }];
+      fake.options.recording = true;
+      await page.reload();
+      await page.waitForSelector(".stage-note");
+    },
+  },
+  {
     name: "past-delete",
     run: async (page, fake) => {
       fake.options.stored = shelf();

@@ -33,6 +33,21 @@ const openTrace = async (page: Page, file: string, step: number) => {
 };
 
 const views: View[] = [
+  {
+    name: "ready, with a description, where calls are recorded",
+    show: async (page, fake) => {
+      fake.options.agents = [{ name: "flights", title: "Hocket Airlines", language: "en", speech: true, recording: true, description: "Books, changes and cancels flights, for you and for up to eight others who fly with you." }];
+      fake.options.recording = true;
+      await page.reload();
+      await page.getByText("Calls are recorded.").waitFor();
+      await page.getByText("Books, changes and cancels flights").waitFor();
+      fake.holdAt = (s) => s.at > 5000;
+      await page.getByRole("button", { name: "Start by text" }).click();
+      await page.locator(".recorded").waitFor();
+      await page.getByRole("button", { name: "End", exact: true }).click();
+      await page.getByText("Books, changes and cancels flights").waitFor();
+    },
+  },
   { name: "ready", show: (page) => page.waitForSelector(".talk-button:not(:disabled)") },
   {
     name: "a conversation with words that were not heard",

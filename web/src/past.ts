@@ -63,6 +63,11 @@ export class Past {
     return this.attempt(() => this.server.storedTrace(id));
   }
 
+  /** recording is the sound of one; undefined where that failed. */
+  async recording(id: string): Promise<{ sound: Blob; started: number } | undefined> {
+    return this.attempt(() => this.server.recording(id));
+  }
+
   /** delete deletes one for good. */
   async delete(id: string): Promise<void> {
     await this.attempt(async () => {

@@ -42,6 +42,8 @@ export class Session {
   readonly microphone = signal(setting("microphone") ?? "");
   readonly speaker = signal(setting("speaker") ?? "");
   readonly volume = signal(loudness(setting("volume")));
+  /** The sound of the conversation is recorded. */
+  readonly recorded = signal(false);
   readonly network = signal<number | undefined>(undefined);
   readonly id = signal("");
 
@@ -111,6 +113,7 @@ export class Session {
     if (token === "") throw new ApiError(404, "resume_gone", "");
     const { agent, transport } = last;
     const started = await this.server.begin({ agent, transport, ...(offer && { sdp: offer }), resume: token });
+    this.recorded.value = started.recording === true;
     keep("conversation", { id: started.id, token: started.resume_token ?? "", agent, transport });
     return answerOf(started);
   }
@@ -118,7 +121,9 @@ export class Session {
   /** holds reports whether the server has the conversation, and it goes on. */
   private async holds(id: string): Promise<boolean> {
     try {
-      return !(await this.server.conversation(id)).ended;
+      const c = await this.server.conversation(id);
+      this.recorded.value = c.recording === true;
+      return !c.ended;
     } catch (err) {
       if (err instanceof ApiError && err.status === 404) return false;
       throw err;
@@ -168,6 +173,7 @@ export class Session {
         const zone = timezone();
         const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }), ...(zone && { timezone: zone }) });
         id = started.id;
+        this.recorded.value = started.recording === true;
         keep("conversation", { id, token: started.resume_token ?? "", agent, transport });
         return answerOf(started);
       };
@@ -320,6 +326,7 @@ export class Session {
   }
 
   private release(): void {
+    this.recorded.value = false;
     this.sent.value = [];
     this.hangUp();
     this.store.peek()?.close();

@@ -110,6 +110,10 @@ export interface Agent {
   title?: string;
   language?: string;
   speech?: boolean;
+  /** Its calls are recorded. */
+  recording?: boolean;
+  /** What it is, for people. */
+  description?: string;
   /** The beginning of the digest of its files, in which new conversations are held. */
   version?: string;
 }
@@ -159,6 +163,8 @@ export interface Stored {
   saved: string;
   /** Its trace is kept too. */
   trace: boolean;
+  /** Its sound is kept too. */
+  recording?: boolean;
   /** The server holds it now. */
   live: boolean;
   /** Why it cannot be read. */

@@ -23,6 +23,8 @@ export interface Started {
   sdp?: string;
   ice_servers?: RTCIceServer[];
   resume_token?: string;
+  /** Its sound is recorded. */
+  recording?: boolean;
 }
 
 /** Answer is the server's answer to an offer. */
@@ -91,6 +93,17 @@ export class Server {
 
   async storedTrace(id: string): Promise<string> {
     return (await this.fetch("GET", `${kept(id)}/trace`)).text();
+  }
+
+  /** recording is the sound of a kept conversation, a WAV file, and when it began. */
+  async recording(id: string): Promise<{ sound: Blob; started: number }> {
+    const res = await this.fetch("GET", `${at(id)}/recording`, undefined, undefined, "audio/wav");
+    const started = Date.parse(res.headers.get("Hocket-Recording-Started") ?? "");
+    try {
+      return { sound: await res.blob(), started };
+    } catch (err) {
+      throw new ApiError(0, "offline", err instanceof Error ? err.message : String(err));
+    }
   }
 
   async deleteStored(id: string): Promise<void> {

@@ -8,6 +8,7 @@ import type { Line } from "../model/talk.ts";
 import type { Stored, StoredDetails } from "../model/wire.ts";
 import { useWords, type Key, type T } from "../words/words.ts";
 import { Banner, problemText } from "./notices.tsx";
+import { Recording } from "./recording.tsx";
 import { ShareLink, ShareTranscript } from "./share.tsx";
 import { Transcript } from "./transcript.tsx";
 
@@ -193,6 +194,7 @@ function Kept({ app, kept: c }: { app: App; kept: StoredDetails }) {
         {!c.live && !c.trace && <span class="muted small">{t("past.noTrace")}</span>}
         {c.live && <span class="muted small">{t("past.liveHelp")}</span>}
       </div>
+      {c.recording && <Recording app={app} kept={c} />}
       <section class="card transcript-card" aria-labelledby="kept-said">
         <header class="card-head">
           <h3 id="kept-said">{t("talk.transcript")}</h3>

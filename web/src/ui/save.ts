@@ -2,7 +2,12 @@
 
 /** save hands a text to the browser as a file. */
 export function save(text: string, name: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  saveBlob(new Blob([text], { type }), name);
+}
+
+/** saveBlob hands bytes to the browser as a file. */
+export function saveBlob(bytes: Blob, name: string): void {
+  const url = URL.createObjectURL(bytes);
   const a = document.createElement("a");
   a.href = url;
   a.download = name;

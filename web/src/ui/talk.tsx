@@ -59,6 +59,12 @@ export function Talk({ app }: { app: App }) {
       <div class="stage">
         <StateLabel shown={!active ? nothing : lost ? { ...shown, state: "suspended", label: t("feed.state"), lost: false } : shown} />
         {!app.host && <AgentChoice app={app} disabled={active} />}
+        {(session.recorded.value || (!active && agent?.description)) && (
+          <div class="stage-note">
+            {session.recorded.value && <span class="tag recorded">{t("recording.on")}</span>}
+            {!active && agent?.description && <p lang={lang}>{agent.description}</p>}
+          </div>
+        )}
         {call ? <Duet levels={levels} muted={session.muted.value || (session.pushToTalk.value && !session.pressed.value)} /> : null}
       </div>
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />
@@ -237,6 +243,7 @@ function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAg
 function Empty({ app, active, voice }: { app: App; active: boolean; voice: boolean }) {
   const t = useWords();
   const agents = app.agents.value;
+  const recorded = voice && agents?.find((a) => a.name === app.agent.value)?.recording === true;
   let title = "";
   let help = "";
   if (app.host) title = t("talk.emptyHost");
@@ -246,6 +253,7 @@ function Empty({ app, active, voice }: { app: App; active: boolean; voice: boole
   } else if (active) title = app.session.transport.value === "text" ? t("talk.emptyText") : t("talk.emptyStarted");
   else if (app.session.store.value) title = t("talk.over");
   else if (agents) title = voice ? t("talk.emptyVoice") : t("talk.noSpeech");
+  if (!active && recorded) help = t("recording.before");
   return (
     <div class="empty">
       <Score />

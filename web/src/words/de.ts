@@ -176,6 +176,14 @@ export const de: Record<keyof typeof en, string> = {
   "past.yes": "Löschen",
   "past.deleted": "Das Gespräch wurde gelöscht.",
 
+  "recording.title": "Aufnahme",
+  "recording.help": "Links ist der Anrufer zu hören, rechts der Agent. Drücken Sie auf eine Stelle im Zeitverlauf, um sie zu hören.",
+  "recording.load": "Anhören",
+  "recording.loading": "Lädt…",
+  "recording.save": "Als WAV speichern",
+  "recording.on": "Wird aufgenommen",
+  "recording.before": "Gespräche werden aufgenommen.",
+
   "file.cannot": "lässt sich nicht öffnen",
   "file.line": "Zeile",
   "file.empty": "Die Datei ist leer.",

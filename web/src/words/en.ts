@@ -176,6 +176,14 @@ export const en = {
   "past.yes": "Delete it",
   "past.deleted": "The conversation was deleted.",
 
+  "recording.title": "Recording",
+  "recording.help": "The caller is on the left, the agent on the right. Press a place on the timeline to hear it.",
+  "recording.load": "Listen",
+  "recording.loading": "Loading…",
+  "recording.save": "Save as WAV",
+  "recording.on": "Recorded",
+  "recording.before": "Calls are recorded.",
+
   "file.cannot": "cannot be opened",
   "file.line": "line",
   "file.empty": "The file is empty.",
