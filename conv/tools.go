@@ -134,7 +134,8 @@ func (s *State) cancelCall(out *Output, i int) {
 	out.emit(CancelTool{ID: s.Calls[i].ID})
 }
 
-// endCall writes the result of a call to the history, removes the call from the state and
+// endCall writes the result of a call to the history, with the secrets hidden that are known when
+// it comes, removes the call from the state and
 // returns it.
 func (c *Conversation) endCall(i int, r result) Call {
 	call := c.st.Calls[i]
@@ -143,6 +144,14 @@ func (c *Conversation) endCall(i int, r result) Call {
 		c.st.Pending.settleLater(&c.out, &c.opts, call)
 	}
 	text := r.Text
+	if a := c.opts.Agent; a != nil && a.HasSecrets() {
+		var known dialog.Secrets
+		known.Learn(a, &c.st.Dialogue)
+		if call.Action() {
+			known.LearnCall(a, call.Name, call.Arguments, text)
+		}
+		text = known.Text(text)
+	}
 	if limit := c.opts.Limits.ResultChars; len(text) > limit {
 		text = cutRunes(text, limit) + " " + c.phrases.Text("result.cut")
 	}

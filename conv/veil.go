@@ -94,6 +94,7 @@ func (v *Veil) Step(now time.Time, ev Event) (Shown, error) {
 		return Shown{Event: ev, Conversation: v.c}, nil
 	}
 	quiet := v.hear(now, ev)
+	v.learnResult(ev)
 	v.c.Step(now, ev)
 	if e, ok := ev.(UserText); ok && !quiet && v.waits(e.Text) {
 		v.hush(e.Text) // it may be the answer to a question for a secret
@@ -132,6 +133,24 @@ func (v *Veil) hear(now time.Time, ev Event) bool {
 	}
 	v.hush(text)
 	return true
+}
+
+// learnResult adds the secrets that the result of an action is: its step may empty their slots. It
+// must be called before the conversation takes the event.
+func (v *Veil) learnResult(ev Event) {
+	id, output, long := "", "", false
+	switch e := ev.(type) {
+	case ToolDone:
+		id, output = e.ID, e.Output
+	case TaskDone:
+		id, output, long = e.ID, e.Output, true
+	default:
+		return
+	}
+	if i := v.c.st.Calls.find(id, long); i >= 0 && v.c.st.Calls[i].Action() {
+		call := &v.c.st.Calls[i]
+		v.secrets.LearnCall(v.c.opts.Agent, call.Name, call.Arguments, output)
+	}
 }
 
 // waits reports whether a typed line waits to be read.

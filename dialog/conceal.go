@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
@@ -90,6 +91,30 @@ func (k *Secrets) Learn(a *Agent, st *State) {
 	if p := st.Action; p != nil {
 		for _, name := range a.secretInputs(p.Name, p.Inputs) {
 			k.add(p.Inputs[name])
+		}
+	}
+}
+
+// LearnCall adds the secret values of a call of an action: its arguments that take them, and the
+// outputs in its result that fill secret slots. Both are JSON texts.
+func (k *Secrets) LearnCall(a *Agent, name, arguments, result string) {
+	var args, outputs map[string]any
+	if err := decodeStrictly([]byte(arguments), &args); err == nil {
+		for _, in := range a.secretInputs(name, args) {
+			k.add(args[in])
+		}
+	}
+	if err := decodeStrictly([]byte(result), &outputs); err != nil {
+		return
+	}
+	for _, f := range a.def.Flows {
+		for _, s := range f.Steps {
+			if s.Type != agent.StepAction || s.Action.Name != name {
+				continue
+			}
+			then := flows{dialogue: dialogue{a: a, st: &State{Slots: make(map[string]any)}}, flow: f}
+			then.mapOutputs(s, outputs)
+			k.Learn(a, then.st)
 		}
 	}
 }

@@ -32,15 +32,15 @@ func (m *mind) request(e conv.RequestReply) {
 		m.s.loop.Post(noModel(e))
 		return
 	}
-	r := modelRequest(o.Instructions, m.s.conv, m.s.veil.Shown().State().ContextView(), m.s.toolbox.model, e)
+	r := modelRequest(o.Instructions, m.s.conv, m.s.veil.Shown(), m.s.toolbox.model, e)
 	r.Turn = e.Turn
 	m.turn = e.Turn
 	m.stop = m.s.spawn(func(ctx context.Context) { ask(ctx, o.Model, r, e, m.s.postFact) })
 }
 
-// modelRequest returns the request to the model that an effect asks for. data is the context of
-// the conversation without secrets.
-func modelRequest(instructions string, c *conv.Conversation, data conv.ContextView, tools port.Tool, e conv.RequestReply) port.Request {
+// modelRequest returns the request to the model that an effect asks for. shown is the conversation
+// without secrets.
+func modelRequest(instructions string, c, shown *conv.Conversation, tools port.Tool, e conv.RequestReply) port.Request {
 	switch e.Why {
 	case conv.RequestUnderstanding:
 		return understanding(c, e.Text)
@@ -52,10 +52,11 @@ func modelRequest(instructions string, c *conv.Conversation, data conv.ContextVi
 		}
 	default:
 	}
-	if so := e.Context.Summary; so != "" {
+	so, from := shown.Summary()
+	if so != "" {
 		instructions += "\n\nWhat was said before, in short: " + so
 	}
-	messages := portMessages(e.Context.History)
+	messages, data := portMessages(shown.History()[from:]), shown.State().ContextView()
 	if !data.Empty() || len(data.Operations) > 0 {
 		instructions += "\n\n" + dataInstructions
 		messages = append([]port.Message{dataMessage(data)}, messages...)

@@ -3,7 +3,9 @@ package session
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -241,6 +243,70 @@ func TestWhatTasksKeep(t *testing.T) {
 					t.Errorf("written to the tasks: %q, done within the session: %+v", tasks.wrote, tool.Calls())
 				}
 			})
+		})
+	}
+}
+
+// TestSecretOfAToolIsNotShownToAModel: what a tool returns may have the secret in it, whether the
+// user said it or the tool made it. No model is shown it, neither for an answer nor for a
+// summary, also when its slot has been emptied.
+func TestSecretOfAToolIsNotShownToAModel(t *testing.T) {
+	answering := strings.Replace(safe, "slots:", "instructions: You open safes.\nsettings: {model: {answers: true}}\nslots:", 1)
+	for name, source := range map[string]string{
+		"said and emptied": answering,
+		"said":             strings.Replace(answering, "      - {step: empty, type: set, slots: {pin: null}}\n", "", 1),
+		"made by the tool": strings.NewReplacer("inputs: [pin, city], outputs: [found]", "inputs: [city], outputs: [found, pin]",
+			"      - {step: ask, type: collect, slot: pin}\n", "", "{step: empty,", "{step: empty, condition: false,").Replace(answering),
+		"made by the tool and emptied": strings.NewReplacer("inputs: [pin, city], outputs: [found]", "inputs: [city], outputs: [found, pin]",
+			"      - {step: ask, type: collect, slot: pin}\n", "").Replace(answering),
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent, _ := safeAgent(t, source)
+			var requests []port.Request
+			model := &porttest.Model{Answer: func(r port.Request) []port.Delta {
+				requests = append(requests, r)
+				return []port.Delta{{Text: "I do not know."}}
+			}}
+			store := &history{}
+			tx, err := NewText(TextOptions{
+				Conv: conv.Options{Agent: agent, SummaryTurns: 1}, Tools: locksmith(false), Model: model, ID: "c", Checkpoints: Checkpoints{Store: store},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+			if _, err := tx.Start(t.Context(), now); err != nil {
+				t.Fatal(err)
+			}
+			lines := []string{"open the safe", "4711", "Denver", "what is the moon made of", "and the sun", "and the stars"}
+			if !strings.Contains(source, "slot: pin") {
+				lines = slices.Delete(lines, 1, 2)
+			}
+			for i, line := range lines {
+				if _, err := tx.Say(t.Context(), now.Add(time.Duration(i+1)*time.Second), line); err != nil {
+					t.Fatal(err)
+				}
+			}
+			shown, summaries := 0, 0
+			for _, r := range requests {
+				b, err := json.Marshal(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantNone(t, "a request", b)
+				if bytes.Contains(b, []byte("gold")) {
+					shown++
+				}
+				if r.Instructions == summaryInstructions {
+					summaries++
+				}
+			}
+			if shown == 0 || summaries == 0 {
+				t.Errorf("%d requests with the result, %d for summaries, expected some: %+v", shown, summaries, requests)
+			}
+			for _, save := range store.all() {
+				wantNone(t, "a checkpoint", save.Snapshot)
+			}
 		})
 	}
 }
