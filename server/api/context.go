@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
+	"github.com/hocketvoice/hocket/session"
 )
 
 func (s *Server) showContext(w http.ResponseWriter, r *http.Request, p who) error {
@@ -14,6 +16,24 @@ func (s *Server) showContext(w http.ResponseWriter, r *http.Request, p who) erro
 		return err
 	}
 	return answerContext(w, c)
+}
+
+// withContext returns create with the context of the request, which a session gets before it
+// begins. The error says why the context is refused.
+func (o NewConversation) withContext(create func(*hub.Conversation) (*session.Session, error)) (func(*hub.Conversation) (*session.Session, error), error) {
+	if o.Context == nil {
+		return create, nil
+	}
+	if _, err := (conv.Context{}).With(string(o.Context)); err != nil {
+		return nil, &session.ContextError{Err: err}
+	}
+	return func(c *hub.Conversation) (*session.Session, error) {
+		s, err := create(c)
+		if err != nil {
+			return nil, err
+		}
+		return s, s.Post(conv.ContextSet{Data: string(o.Context)})
+	}, nil
 }
 
 // setContext answers after the changes are saved.

@@ -90,6 +90,53 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestContextFromTheStart checks that a conversation begins with the context of its request,
+// under the limits and with the errors of PATCH, and that a request that is refused begins none.
+func TestContextFromTheStart(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.MaxBody = 64 << 10 })
+	const set = `{"files":{"a.go":{"line":3.0}},"preferences":{"tone":"<b>"}}`
+	made := ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"agent":"flights","transport":"text","context":`+set+`}`)
+	path := "/v1/conversations/" + made.ID
+	if status, b := h.do("GET", path+"/context", ""); status != http.StatusOK || strings.TrimSpace(string(b)) != set {
+		t.Errorf("the context is %d %s, expected %s", status, b, set)
+	}
+	_, trace := h.do("GET", path+"/trace", "")
+	if at, begun := strings.Index(string(trace), "a.go"), strings.Index(string(trace), `"user.start"`); at < 0 || begun < at {
+		t.Errorf("the context is at %d of the trace, the start at %d: expected it before", at, begun)
+	}
+	ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"agent":"flights","transport":"text","context":{}}`)
+
+	before := len(ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", "").Conversations)
+	for _, c := range []struct{ name, context, says, code string }{
+		{"an unknown section", `{"notes":{}}`, `"notes"`, "bad_context"},
+		{"operations", `{"operations":{}}`, "cannot be set", "bad_context"},
+		{"null", `null`, "must be a JSON object", "bad_context"},
+		{"a list", `[]`, "must be a JSON object", "bad_context"},
+		{"a name twice", `{"files":{"b":1,"b":2}}`, "twice", "bad_context"},
+		{"not UTF-8", "{\"files\":{\"b\":\"\xff\"}}", "UTF-8", "bad_context"},
+		{"deep", `{"files":{"b":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}}`, "levels", "bad_context"},
+		{"too much", `{"files":{"b":"` + strings.Repeat("x", 17<<10) + `"}}`, "at most 16384", "bad_context"},
+		{"a huge body", `{"files":{"b":"` + strings.Repeat("x", 40<<10) + `"}}`, "at most 32768", "bad_context"},
+		{"no JSON", `{"files"`, "not valid JSON", "bad_json"},
+	} {
+		status, b := h.do("POST", "/v1/conversations", `{"agent":"flights","transport":"text","context":`+c.context+`}`)
+		if status != http.StatusBadRequest || !strings.Contains(string(b), `"`+c.code+`"`) || !strings.Contains(strings.ReplaceAll(string(b), `\`, ""), c.says) {
+			t.Errorf("%s: %d %.300s, expected %s with %s", c.name, status, b, c.code, c.says)
+		}
+	}
+	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"resume":"`+made.ResumeToken+`","context":{"files":{"b":1}}}`)
+	if after := len(ask[ConversationList](h, http.StatusOK, "GET", "/v1/conversations", "").Conversations); after != before {
+		t.Errorf("%d conversations are there, expected %d", after, before)
+	}
+	if status, b := h.do("GET", path+"/context", ""); status != http.StatusOK || strings.TrimSpace(string(b)) != set {
+		t.Errorf("behind what was refused the context is %d %s, expected %s", status, b, set)
+	}
+	ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"resume":"`+made.ResumeToken+`"}`)
+	if strings.Contains(h.log.String(), "a.go") || strings.Contains(h.log.String(), "tone") {
+		t.Errorf("the log has it: %s", h.log.String())
+	}
+}
+
 // TestContextsSetAtOnce checks that clients that set entries at the same time lose nothing
 // of each other's, while the conversation goes on and is asked for it.
 func TestContextsSetAtOnce(t *testing.T) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -36,6 +37,9 @@ type NewConversation struct {
 	// Timezone is the person's time zone, a name of the IANA database, which decides what
 	// "tomorrow" is; that of the agent if empty. A resumed conversation keeps its own.
 	Timezone string `json:"timezone,omitempty"`
+	// Context is the context with which a new conversation begins, in the form that PATCH
+	// takes: see [conv.Context.With].
+	Context json.RawMessage `json:"context,omitempty"`
 	// Resume is the resume token of a conversation to continue.
 	Resume string `json:"resume,omitempty"`
 }
@@ -93,6 +97,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	if err := s.read(w, r, &o); err != nil {
 		return err
 	}
+	if o.Resume != "" && o.Context != nil {
+		return fail(http.StatusBadRequest, "bad_request", "field context is valid for a new conversation only: change it with PATCH /v1/conversations/{id}/context")
+	}
 	if o.Resume != "" {
 		return s.resume(w, r, p, o)
 	}
@@ -112,6 +119,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 		return err
 	}
 	if call.Location, err = o.location(); err != nil {
+		return err
+	}
+	if call.Session, err = o.withContext(call.Session); err != nil {
 		return err
 	}
 	var answer string

@@ -122,6 +122,9 @@ func (s *schemas) object(t reflect.Type) object {
 	if t == reflect.TypeFor[hub.Command]() {
 		properties["type"] = object{"type": "string", "enum": hub.CommandTypes()}
 	}
+	if t == reflect.TypeFor[NewConversation]() {
+		properties["context"] = s.of(reflect.TypeFor[conv.Context]())
+	}
 	if len(required) > 0 {
 		slices.Sort(required)
 		o["required"] = required
