@@ -84,6 +84,7 @@ var workers = map[string]string{
 	"internal/explore: (*explorer).expand": "a fork and join: it waits for its workers before it returns",
 	"internal/explore: runAll":             "a fork and join: it waits for the explorations before it returns",
 	"internal/app: (*Server).Run":          "itself: it takes what Serve returns before it does",
+	"internal/app: (*Server).watch":        "itself, before it returns",
 	"server/node: (*Home).Run":             "itself, before it returns",
 	"server/node: Claim":                   "the Close of what it returns, or itself",
 	"internal/cli: (*serveCmd).Run":        "nobody: a callback that only gives the signals back",

@@ -27,6 +27,8 @@ type Model struct {
 	mu       sync.Mutex // guards the fields below
 	answered bool       // at least one request was answered
 	failed   error      // of the last request; nil if it was answered
+
+	probed bool // returned by unprobed; guarded by models.mu
 }
 
 var _ port.Model = (*Model)(nil)
@@ -158,10 +160,24 @@ func (m *models) close() error {
 	return errors.Join(errs...)
 }
 
+// unprobed returns the models that it has not returned before.
+func (m *models) unprobed() []*Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []*Model
+	for _, one := range m.open {
+		if one != nil && !one.probed {
+			one.probed = true
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
 // probe probes each model once and logs failures, so that the operator learns of a wrong
 // key before the first caller does.
-func (m *models) probe(ctx context.Context, log *slog.Logger) {
-	for _, one := range m.all() {
+func probe(ctx context.Context, list []*Model, log *slog.Logger) {
+	for _, one := range list {
 		if one.Probe(ctx) == nil || ctx.Err() != nil {
 			continue
 		}
@@ -171,16 +187,24 @@ func (m *models) probe(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// ready returns the error of the first model that does not answer. A model that has
-// answered before and whose last failure is temporary counts as ready.
-func (m *models) ready(context.Context) error {
-	for _, one := range m.all() {
-		if never, err := one.Failed(); err != nil && (never || !one.passing()) {
+// modelFailed returns the error of the first model that does not answer, of the agents that
+// need their model, or of the others. Versions that only older conversations have do not count.
+// A model that has answered before and whose last failure is temporary counts as answering.
+func (r *roster) modelFailed(needed bool) error {
+	for _, a := range r.list() {
+		m, ok := a.model.(*Model)
+		if !ok || a.needsModel() != needed {
+			continue
+		}
+		if never, err := m.Failed(); err != nil && (never || !m.passing()) {
 			return err
 		}
 	}
 	return nil
 }
+
+// needsModel reports whether only its model answers for the agent.
+func (a *served) needsModel() bool { return len(a.agent.Flows()) == 0 }
 
 // withoutModel adapts the conversation's options if the config names no model. It returns
 // an error if the agent requires one.

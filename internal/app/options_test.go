@@ -43,7 +43,7 @@ func mustLoad(t *testing.T, text string) Options {
 // TestEmptyConfig: a config that sets nothing leaves everything to the packages.
 func TestEmptyConfig(t *testing.T) {
 	o := mustLoad(t, "")
-	o.Speech, o.Server = config.Speech{}, config.Server{}
+	o.Speech, o.Server, o.Recording = config.Speech{}, config.Server{}, config.Recording{} // have defaults of the program
 	if !reflect.DeepEqual(o, Options{}) {
 		t.Errorf("got %+v", o)
 	}

@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
 )
@@ -18,8 +20,14 @@ const lookEvery = 2 * time.Second
 func (s *Server) watch(ctx context.Context) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	var probes sync.WaitGroup
+	defer probes.Wait()
 	agents := reloader{s: s, seen: make(map[string]string), refused: make(map[string]string)}
+	file := configFile{s: s}
 	for {
+		if fresh := s.models.unprobed(); len(fresh) > 0 {
+			probes.Go(func() { probe(ctx, fresh, s.o.Log) }) // a model's server may take its time
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -27,13 +35,68 @@ func (s *Server) watch(ctx context.Context) {
 			s.secrets.changed()
 			s.secrets.reload()
 			agents.look(true) //nolint:contextcheck // what it opens outlives ctx
+			file.look(true)
 		case <-look.C:
 			if s.secrets.changed() {
 				s.secrets.reload()
 			}
 			agents.look(false) //nolint:contextcheck // what it opens outlives ctx
+			file.look(false)
 		}
 	}
+}
+
+// configFile watches the config file, which is read only at the start. It logs that a change
+// needs a restart, or that the server would not start with it. It must be used by one goroutine.
+type configFile struct {
+	s    *Server
+	seen string // the result of the last check
+	told string // the result that was logged last; empty: the file is as at the start
+}
+
+// look compares the file with what was read at the start. Unless it was requested, it waits until
+// two checks find the same, since the file may be partly written.
+func (f *configFile) look(requested bool) {
+	if f.s.o.Config == "" {
+		return
+	}
+	changed, err := f.changed()
+	found := strings.Join(changed, " ")
+	if err != nil {
+		found = err.Error()
+	}
+	was := f.seen
+	if f.seen = found; !requested && (was != found || f.told == found) || found == "" && f.told == "" {
+		return
+	}
+	f.told = found
+	log := f.s.o.Log.With("file", f.s.o.Config)
+	switch {
+	case err != nil:
+		log.Error("the config file has changed, and the server would not start with it", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
+	case len(changed) > 0:
+		log.Warn("the config file has changed: restart the server to apply it", "keys", changed)
+	default:
+		log.Info("the config file is again as the server read it at the start")
+	}
+}
+
+// changed returns the keys whose values differ from those at the start. It returns the error that
+// hocket check reports for the file, or that an agent reports for its part of it.
+func (f *configFile) changed() ([]string, error) {
+	c, err := config.Load(f.s.o.Config)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := NewOptions(c); err != nil {
+		return nil, err
+	}
+	for _, a := range f.s.roster.list() {
+		if _, err := optionsOf(a.agent, c); err != nil {
+			return nil, err
+		}
+	}
+	return c.Changed(f.s.installation), nil
 }
 
 // reloader reloads the agents of a server. It compares the contents of the files, since

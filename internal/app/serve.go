@@ -239,9 +239,9 @@ func (s *Server) route(c config.Server) error {
 		o.Home, o.Stored, o.ClientTokens = apiHome{s.home, s}, newArchive(s.store, s.tasks), s.home.Tokens("client_token", api.MaxClientTokens)
 		o.Ready = append(o.Ready, api.Check{Name: "store", Check: s.home.Ready})
 	}
-	if len(s.models.open) > 0 {
-		o.Ready = append(o.Ready, api.Check{Name: "model", Check: s.models.ready})
-	}
+	o.Ready = append(o.Ready,
+		api.Check{Name: "model", Check: func(context.Context) error { return s.roster.modelFailed(true) }},
+		api.Check{Name: "model", Check: func(context.Context) error { return s.roster.modelFailed(false) }, Optional: true})
 	if c.AccessLog {
 		o.Access = s.o.Log
 	}
@@ -294,7 +294,6 @@ func (s *Server) Run(ctx context.Context) error {
 				}
 			})
 		}
-		watchers.Go(func() { s.models.probe(watched, s.o.Log) })
 		s.watch(watched)
 		watchers.Wait()
 	}()

@@ -6,11 +6,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
 // orderAgent takes an order in three questions. Each version has other names for its flow,
@@ -307,4 +310,71 @@ func TestChatGoesOnWithItsAgent(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "one has noted soup, wine, inside.") || !strings.Contains(stderr, "the conversation continues with version ") {
 		t.Errorf("status %d: %s%s", status, out, stderr)
 	}
+}
+
+// TestConfigChangesWhileTheServerRuns: the config file is read at the start. The log tells
+// who changes it that a restart is needed, and whether the server would start with it.
+func TestConfigChangesWhileTheServerRuns(t *testing.T) {
+	t.Parallel()
+	n := newNode(t, write(t, "kitchen.yaml", orderAgent("one")), filepath.Join(t.TempDir(), "store"), "")
+	n.start()
+	file := n.args[len(n.args)-1]
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := string(b)
+	swap(t, file, "# a remark\n"+strings.Replace(was, "1h", "2h", 1)+"limits: {waiting: 9s}\nmodels: [{name: m}]\n")
+	n.logged(`"level":"WARN"`, "the config file has changed: restart the server to apply it", `"keys":["limits.waiting","models","server.max_lateness"]`, "hocket.yaml") // nobody tells the server
+	for what, text := range map[string]string{
+		"limits.wating: unknown key":          was + "limits: {wating: 9s}\n",
+		`timezone: is \"Berlin\"`:             was + "timezone: Berlin\n",
+		"no such file":                        "",
+		`model: is \"gpt-4o\": expected keys`: was + "model: gpt-4o\n",
+		`"keys":["history_limit"]`:            strings.Replace(was, "history_limit: 100000", "", 1),
+		"again what the server runs with":     "\n" + was,
+		`"keys":["server.drain"]`:             strings.Replace(was, "drain: 1s", "drain: 2s", 1),
+		"the server would not start with it":  "{",
+	} {
+		swap(t, file, text)
+		if text == "" {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.hup()
+		n.logged("the config file", what)
+	}
+}
+
+// TestModelComesWithAReload: a server whose agent needs no model at the start is not ready
+// once an agent is loaded whose model refuses its key, and is again when that is mended.
+func TestModelComesWithAReload(t *testing.T) {
+	web := httptest.NewServer(&fake.Server{Key: "the-right-key"})
+	defer web.Close()
+	model := func(key string) string {
+		return clerk + "model: {name: m, key_env: " + key + ", base_url: " + web.URL + "/v1}\n"
+	}
+	agent := write(t, "clerk.yaml", orderAgent("one"))
+	n := newNode(t, agent, "", "", "WRONG_KEY=the-wrong-key", "RIGHT_KEY=the-right-key")
+	n.args = []string{"serve", "--agent", agent, "--store", "off", "--addr", strings.TrimPrefix(n.url, "http://")}
+	n.start()
+	is := func(want int, words string) {
+		t.Helper()
+		waitFor(t, words, func() bool {
+			status, body := ready(t, n)
+			return status == want && strings.Contains(body, words)
+		})
+	}
+	is(200, `"status":"ok"`)
+	swap(t, agent, model("WRONG_KEY"))
+	n.hup()
+	is(503, `"reasons":["model"]`)
+	n.logged("the language model does not answer", "Incorrect API key provided: [key]")
+	swap(t, agent, model("RIGHT_KEY"))
+	n.hup()
+	is(200, `"status":"ok"`)
+	swap(t, agent, orderAgent("two")+"model: {name: m, key_env: WRONG_KEY, base_url: "+web.URL+"/v1}\n")
+	n.hup()
+	is(200, `"degraded":["model"]`) // its flows go without
 }

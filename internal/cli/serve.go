@@ -22,7 +22,7 @@ type serveCmd struct {
 
 // Help returns the long help.
 func (serveCmd) Help() string {
-	return `Serves the panel and the control API until it is interrupted, and then waits for the conversations to end. Writes a log to the standard error, as JSON lines that contain nothing that was said. SIGHUP reloads the agents, the API keys and the certificate.`
+	return `Serves the panel and the control API until it is interrupted, and then waits for the conversations to end. Writes a log to the standard error, as JSON lines that contain nothing that was said. SIGHUP reloads the agents, the API keys and the certificate; a changed config needs a restart, and the log says so.`
 }
 
 // hashIDs replaces the ids of conversations in the log (seed 000, SEC-001): a reader

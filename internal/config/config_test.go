@@ -332,3 +332,29 @@ func TestKeyOf(t *testing.T) {
 		}
 	}
 }
+
+// TestChanged checks that keys count whose values are others, and nothing else: no remark,
+// no order, and no place in the file.
+func TestChanged(t *testing.T) {
+	const file = "server: {addr: \"127.0.0.1:1\", keys: {file: k}}\nlimits: {waiting: 5s, feedback: [{after: 1s, code: a}]}\ntools: {http: [{name: a, method: GET, url: \"http://127.0.0.1/\", description: A b}]}\nmodels: [{name: m}]\n"
+	was, err := Parse("a.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"# moved\n\n" + file: "",
+		strings.Replace(file, "waiting: 5s", "waiting: 5000ms", 1):         "",
+		strings.Replace(file, "A b", "A c", 1):                             "tools.http",
+		strings.Replace(file, "code: a", "code: b", 1) + "timezone: UTC\n": "timezone limits.feedback",
+		strings.Replace(file, "models: [{name: m}]", "", 1):                "models",
+		strings.Replace(file, ", keys: {file: k}", "", 1):                  "server.keys.file",
+	} {
+		now, err := Parse("b.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(now.Changed(was), " "); got != want {
+			t.Errorf("%s\nchanged: %q, expected %q", text, got, want)
+		}
+	}
+}

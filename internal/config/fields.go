@@ -167,3 +167,22 @@ func fill(dst, src reflect.Value, prefix string, set map[string]Position) {
 		}
 	}
 }
+
+// Changed returns the keys whose values in c are not those in d, in the order of the
+// documentation. A list is one key.
+func (c *Config) Changed(d *Config) []string {
+	return changed(reflect.ValueOf(c).Elem(), reflect.ValueOf(d).Elem(), "")
+}
+
+func changed(a, b reflect.Value, prefix string) (keys []string) {
+	for _, f := range fieldsOf(a.Type()) {
+		x, y := a.FieldByIndex(f.index), b.FieldByIndex(f.index)
+		switch {
+		case f.section():
+			keys = append(keys, changed(x, y, prefix+f.name+".")...)
+		case !reflect.DeepEqual(x.Interface(), y.Interface()):
+			keys = append(keys, prefix+f.name)
+		}
+	}
+	return keys
+}

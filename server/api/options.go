@@ -108,6 +108,9 @@ type Options struct {
 type Check struct {
 	Name  string // public name in /readyz, for example "store"
 	Check func(ctx context.Context) error
+	// Optional marks what conversations can do without: if it fails, /readyz still answers
+	// 200 and lists the name in degraded.
+	Optional bool
 }
 
 // Restarter is a leg that can be renegotiated while it runs, after the client's

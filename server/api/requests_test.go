@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -190,6 +191,33 @@ func TestReadyChecks(t *testing.T) {
 	got = ask[Health](h, http.StatusOK, "GET", "/readyz", "")
 	if got.Status != "ok" || got.Reasons != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestReadyWithoutOptional checks that a failed optional check leaves the server ready, and
+// that the log has a line for each change and not for each request.
+func TestReadyWithoutOptional(t *testing.T) {
+	var log bytes.Buffer
+	down := errors.New("the vendor does not answer")
+	h := newHouse(t, hub.Options{}, func(o *Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		o.Ready = []Check{{Name: "model", Optional: true, Check: func(context.Context) error { return down }}}
+	})
+	for range 3 {
+		got := ask[Health](h, http.StatusOK, "GET", "/readyz", "")
+		if got.Status != "ok" || got.Reasons != nil || !slices.Equal(got.Degraded, []string{"model"}) {
+			t.Errorf("%+v", got)
+		}
+	}
+	down = nil
+	for range 3 {
+		if got := ask[Health](h, http.StatusOK, "GET", "/readyz", ""); got.Degraded != nil {
+			t.Errorf("%+v", got)
+		}
+	}
+	text := log.String()
+	if strings.Count(text, "msg=degraded check=model error=\"the vendor does not answer\"") != 1 || strings.Count(text, "msg=\"ready again\" check=model") != 1 {
+		t.Error(text)
 	}
 }
 

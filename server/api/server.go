@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,6 +24,7 @@ type Server struct {
 	tokens *tokenTable
 
 	restoring busy
+	checked   checked
 
 	mu      sync.Mutex
 	streams map[string]int // event streams by owner
@@ -168,15 +170,18 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readyWait)
 	defer cancel()
-	for _, c := range s.o.Ready {
+	for i, c := range s.o.Ready {
 		err := c.Check(ctx)
-		if err == nil {
-			continue
-		}
-		s.o.Log.Warn("not ready", "check", c.Name, "error", err)
-		answer.Reasons = append(answer.Reasons, c.Name)
-		if answer.Status == "ok" {
-			answer.Status = "not_ready"
+		s.checked.note(s.o.Log, i, c, err)
+		switch {
+		case err == nil:
+		case c.Optional:
+			answer.Degraded = append(answer.Degraded, c.Name)
+		default:
+			answer.Reasons = append(answer.Reasons, c.Name)
+			if answer.Status == "ok" {
+				answer.Status = "not_ready"
+			}
 		}
 	}
 	if answer.Status == "ok" {
@@ -185,6 +190,37 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Retry-After", retryAfter)
 	writeJSON(w, http.StatusServiceUnavailable, answer)
+}
+
+// checked has the last outcome of each check, so that the log has a line for a change and
+// not for each request. It is safe for concurrent use.
+type checked struct {
+	mu   sync.Mutex
+	last map[int]string // errors, by index
+}
+
+// note logs the outcome of a check if it is not that of the last time.
+func (k *checked) note(log *slog.Logger, i int, c Check, err error) {
+	now := ""
+	if err != nil {
+		now = err.Error()
+	}
+	k.mu.Lock()
+	was := k.last[i]
+	if k.last == nil {
+		k.last = make(map[int]string)
+	}
+	k.last[i] = now
+	k.mu.Unlock()
+	switch {
+	case now == was:
+	case err == nil:
+		log.Info("ready again", "check", c.Name)
+	case c.Optional:
+		log.Warn("degraded", "check", c.Name, "error", err)
+	default:
+		log.Warn("not ready", "check", c.Name, "error", err)
+	}
 }
 
 // Health is the response of /healthz and /readyz.
@@ -197,6 +233,8 @@ type Health struct {
 	// Reasons lists what prevents new conversations: "shutting_down", "full", "late" (calls, not text) and the
 	// names of failed checks.
 	Reasons []string `json:"reasons,omitempty"`
+	// Degraded lists the names of failed checks that do not prevent new conversations.
+	Degraded []string `json:"degraded,omitempty"`
 }
 
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ who) error {
