@@ -150,6 +150,7 @@ func timeUp(t *testing.T) <-chan time.Time {
 type heard struct {
 	Type    string
 	At      float64
+	Reason  string
 	Payload struct {
 		Text  string
 		Final bool
@@ -273,8 +274,9 @@ func (c *caller) follow() bool {
 			if !ok || json.Unmarshal([]byte(data), &m) != nil {
 				continue
 			}
-			// The state of the store is repeated for a returning client.
-			if m.At > read || strings.HasPrefix(m.Payload.Code, "store.") {
+			// The state of the store is repeated for a returning client, and the end of the
+			// stream has no time.
+			if m.At > read || m.Reason != "" || strings.HasPrefix(m.Payload.Code, "store.") {
 				events <- m
 			}
 		}
