@@ -41,7 +41,7 @@ func (n *node) slowDrain() {
 	}
 }
 
-// metrics returns the values of a counter by reason; "" has its sum.
+// metrics returns the values of a counter by reason.
 func (n *node) metrics(name string) map[string]string {
 	n.t.Helper()
 	resp, err := http.Get(n.url + "/metrics")
