@@ -19,21 +19,9 @@ const Hidden = value.Hidden
 // because how much of it is secret is unknown.
 func (t *hearing) hide() {
 	st := t.st
-	for name := range st.Checked { // order: each by itself
-		if s := t.a.def.SlotIndex[name]; s != nil && s.Secret && st.Slots[name] == nil {
-			delete(st.Checked, name)
-		}
-	}
+	t.a.forgetSecrets(st)
 	if s := t.a.def.SlotIndex[t.awaited]; s != nil && s.Secret && t.secretWords() {
 		t.secret = true
-	}
-	if c := st.Cache; c != nil && len(t.a.def.Secrets) > 0 {
-		for _, cmd := range c.Commands {
-			if text, ok := cmd.Value.(string); ok && t.a.holdsSecret(st, text) {
-				st.Cache = nil
-				break
-			}
-		}
 	}
 	if !t.secret && !t.repeatsSecret() {
 		return
@@ -49,6 +37,25 @@ func (t *hearing) hide() {
 			m.Content = value.Hidden
 		}
 		last = last && m.Role != "user"
+	}
+}
+
+// forgetSecrets removes from the state which secrets were checked that it does not have any
+// more, and the cache if it contains a secret.
+func (a *Agent) forgetSecrets(st *State) {
+	for name := range st.Checked { // order: each by itself
+		if s := a.def.SlotIndex[name]; s != nil && s.Secret && st.Slots[name] == nil {
+			delete(st.Checked, name)
+		}
+	}
+	if st.Cache == nil || len(a.def.Secrets) == 0 {
+		return
+	}
+	if slices.ContainsFunc(st.Cache.Commands, func(c Command) bool {
+		text, ok := c.Value.(string)
+		return ok && a.holdsSecret(st, text)
+	}) {
+		st.Cache = nil
 	}
 }
 

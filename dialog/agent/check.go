@@ -8,8 +8,19 @@ import (
 
 // linkSteps resolves the targets of a flow's steps.
 func (c *compiler) linkSteps(d *flowDraft) {
+	c.linkBodies(d) // first: they determine the order of steps
+	next := d.order()
+	for i, r := range d.raws {
+		c.linkStep(d, r, next[i])
+	}
+	d.f.First = d.outside(0)
+	c.collectSlots(d.f)
+}
+
+// linkBodies resolves the steps in the bodies of loops.
+func (c *compiler) linkBodies(d *flowDraft) {
 	f := d.f
-	for _, r := range d.raws { // bodies first: they determine the order of steps
+	for _, r := range d.raws {
 		for _, b := range r.body {
 			i, ok := f.IDs[b.text]
 			if b.kind != nodeScalar {
@@ -31,17 +42,24 @@ func (c *compiler) linkSteps(d *flowDraft) {
 			r.st.Body = append(r.st.Body, i)
 		}
 	}
-	after := func(i int) int { // the next step outside loops
-		for k := i + 1; k < len(d.raws); k++ {
-			if !d.raws[k].owned {
-				return k
-			}
+}
+
+// outside returns the first step from i on that is in no loop, or EndTarget.
+func (d *flowDraft) outside(i int) int {
+	for k := i; k < len(d.raws); k++ {
+		if !d.raws[k].owned {
+			return k
 		}
-		return EndTarget
 	}
+	return EndTarget
+}
+
+// order returns for each step the one that follows it without a jump: the next step outside
+// loops, or in a body the next step of the body, and after its last the loop.
+func (d *flowDraft) order() []int {
 	next := make([]int, len(d.raws))
 	for i := range d.raws {
-		next[i] = after(i)
+		next[i] = d.outside(i + 1)
 	}
 	for _, r := range d.raws {
 		for k, b := range r.st.Body {
@@ -52,16 +70,12 @@ func (c *compiler) linkSteps(d *flowDraft) {
 			}
 		}
 	}
-	for i, r := range d.raws {
-		c.linkStep(d, r, next[i])
-	}
-	f.First = EndTarget
-	for i, r := range d.raws {
-		if !r.owned {
-			f.First = i
-			break
-		}
-	}
+	return next
+}
+
+// collectSlots collects the slots that the steps of a flow write, and those that its actions
+// read.
+func (c *compiler) collectSlots(f *Flow) {
 	for _, s := range f.Steps {
 		for _, w := range s.Writes {
 			if !slices.Contains(f.Writes, w) {

@@ -97,54 +97,67 @@ func (p *exprParser) next() error {
 		return nil
 	}
 	rest := p.text[p.pos:]
-	c, size := utf8.DecodeRuneInString(rest)
-	switch {
+	switch c, _ := utf8.DecodeRuneInString(rest); {
 	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && value.IsDigit(rest[1]):
-		n := 0
-		for n < len(rest) && (value.IsDigit(rest[n]) || rest[n] == '.') {
-			n++
+		n := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+		if n < 0 {
+			n = len(rest)
 		}
-		p.kind, p.tok = tokNumber, rest[:n]
+		p.take(tokNumber, rest[:n])
 	case c == '\'' || c == '"':
 		n := strings.IndexRune(rest[1:], c)
 		if n < 0 {
 			return fmt.Errorf("at character %d: the quote is not closed", p.start+1)
 		}
-		p.kind, p.tok = tokString, rest[1:n+1]
-		p.pos += n + 2
-		return nil
+		p.take(tokString, rest[:n+2])
+		p.tok = rest[1 : n+1]
 	case unicode.IsLetter(c) || c == '_':
-		n := size
-		for n < len(rest) {
-			r, m := utf8.DecodeRuneInString(rest[n:])
-			if !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' && n+1 < len(rest) && rest[n+1] != '.') {
-				break
-			}
-			n += m
-		}
-		p.kind, p.tok = tokName, strings.TrimRight(rest[:n], ".")
-		n = len(p.tok)
-		p.pos += n
-		switch strings.ToLower(p.tok) {
+		p.take(tokName, nameIn(rest))
+		switch word := strings.ToLower(p.tok); word {
 		case "and", "or", "not", "in":
-			p.kind, p.tok = tokOp, strings.ToLower(p.tok)
+			p.kind, p.tok = tokOp, word
 		}
-		return nil
 	default:
-		for _, op := range [...]string{"==", "!=", "<=", ">=", "<>", "&&", "||"} {
-			if strings.HasPrefix(rest, op) {
-				p.kind, p.tok = tokOp, op
-				p.pos += 2
-				return nil
-			}
-		}
-		if !strings.ContainsRune("=<>+-*/%()[],!", c) {
+		op := operatorIn(rest)
+		if op == "" {
 			return fmt.Errorf("at character %d: unexpected character %q", p.start+1, c)
 		}
-		p.kind, p.tok = tokOp, string(c)
+		p.take(tokOp, op)
 	}
-	p.pos += len(p.tok)
 	return nil
+}
+
+// take makes text, with which the rest begins, the current token.
+func (p *exprParser) take(kind int, text string) {
+	p.kind, p.tok = kind, text
+	p.pos += len(text)
+}
+
+// nameIn returns the name with which text begins. It may contain single dots, but not end with
+// one.
+func nameIn(text string) string {
+	n := 0
+	for n < len(text) {
+		r, size := utf8.DecodeRuneInString(text[n:])
+		if !(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.' && n+1 < len(text) && text[n+1] != '.') {
+			break
+		}
+		n += size
+	}
+	return strings.TrimRight(text[:n], ".")
+}
+
+// operatorIn returns the operator with which text begins, or "".
+func operatorIn(text string) string {
+	for _, op := range [...]string{"==", "!=", "<=", ">=", "<>", "&&", "||"} {
+		if strings.HasPrefix(text, op) {
+			return op
+		}
+	}
+	if strings.IndexByte("=<>+-*/%()[],!", text[0]) < 0 {
+		return ""
+	}
+	return text[:1]
 }
 
 func (p *exprParser) is(ops ...string) bool {

@@ -9,59 +9,73 @@ import (
 
 // This file collects the names that people use for slots, and the words that point to slots.
 
+// slotNames collects phrases that people may use for the slots of a flow.
+type slotNames struct {
+	owner   map[string]int  // by folded phrase: the index of the slot, or severalSlots
+	given   map[string]bool // phrases from the files, which derived ones do not replace
+	phrases []string        // in the order in which they came
+}
+
+// severalSlots is the owner of a phrase that could mean more than one slot.
+const severalSlots = -1
+
+// claim notes that a phrase may mean slot i. given says that the phrase is from the files.
+func (n *slotNames) claim(phrase string, i int, given bool) {
+	key := value.FoldText(phrase)
+	if key == "" || n.given[key] && !given {
+		return
+	}
+	if o, there := n.owner[key]; there {
+		if o != i {
+			n.owner[key] = severalSlots
+		}
+		return
+	}
+	n.owner[key], n.given[key] = i, given
+	n.phrases = append(n.phrases, phrase)
+}
+
+// derivedNames returns phrases that are not in the files but may mean the slot: words of its
+// label, a short description, and the words of the language for its role and its type.
+func (a *Definition) derivedNames(s *Slot) (names []string) {
+	if words := strings.Fields(s.Label); len(words) > 1 {
+		names = append(names, words[len(words)-1], words[0])
+	}
+	if d := strings.TrimRight(s.Description, ".?!"); d != "" && len(strings.Fields(d)) <= 4 {
+		names = append(names, strings.TrimPrefix(strings.TrimPrefix(d, "the "), "The "))
+	}
+	if s.Type != value.TypeDate && s.Type != value.TypeTime {
+		words := strings.FieldsFunc(strings.ToLower(s.Name), func(r rune) bool { return r == '_' })
+		for _, role := range a.Lang.Data.Roles {
+			if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(role.Names, w) }) {
+				names = append(names, role.Mentions...)
+			}
+		}
+	}
+	return append(names, a.Lang.Data.TypeNames[string(s.Type)]...)
+}
+
 // nameSlots collects what people call the slots of a flow. A name that could mean two slots
 // is dropped.
 func (a *Definition) nameSlots(f *Flow) {
-	const several = -1
-	owner := make(map[string]int)
-	own := make(map[string]bool) // names from the files, which derived names do not replace
-	var order []string
-	claim := func(phrase string, i int, given bool) {
-		key := value.FoldText(phrase)
-		if key == "" || own[key] && !given {
-			return
-		}
-		if o, there := owner[key]; there {
-			if o != i {
-				owner[key] = several
-			}
-			return
-		}
-		owner[key], own[key] = i, given
-		order = append(order, phrase)
-	}
+	n := slotNames{owner: make(map[string]int), given: make(map[string]bool)}
 	for i, s := range f.Slots {
-		claim(s.Label, i, true)
-		claim(s.Name, i, true)
+		n.claim(s.Label, i, true)
+		n.claim(s.Name, i, true)
 		for _, k := range s.Names {
-			claim(k, i, true)
+			n.claim(k, i, true)
 		}
 	}
 	for i, s := range f.Slots {
-		words := strings.Fields(s.Label)
-		if len(words) > 1 {
-			claim(words[len(words)-1], i, false)
-			claim(words[0], i, false)
-		}
-		if d := strings.TrimRight(s.Description, ".?!"); d != "" && len(strings.Fields(d)) <= 4 {
-			claim(strings.TrimPrefix(strings.TrimPrefix(d, "the "), "The "), i, false)
-		}
-		for _, role := range a.Lang.Data.Roles {
-			if slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(s.Name), func(r rune) bool { return r == '_' }), func(w string) bool { return slices.Contains(role.Names, w) }) && s.Type != value.TypeDate && s.Type != value.TypeTime {
-				for _, m := range role.Mentions {
-					claim(m, i, false)
-				}
-			}
-		}
-		for _, n := range a.Lang.Data.TypeNames[string(s.Type)] {
-			claim(n, i, false)
+		for _, k := range a.derivedNames(s) {
+			n.claim(k, i, false)
 		}
 	}
 	f.Mentions = value.NewPhrases()
-	for _, phrase := range order {
+	for _, phrase := range n.phrases {
 		key := value.FoldText(phrase)
-		i := owner[key]
-		if i < 0 {
+		i := n.owner[key]
+		if i == severalSlots {
 			continue
 		}
 		s := f.Slots[i]

@@ -85,32 +85,50 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 	spans := t.spans(f)
 	k := slices.IndexFunc(spans, func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) })
 	if k < 0 {
-		if got, sure := t.rd.Answer(&s.Spec); awaited && sure == value.Certain && value.Equal(value.Canonical(got), v) {
-			return ""
-		}
-		if got, sure := t.rd.Misheard(&s.Spec); sure != value.Unread && value.Equal(value.Canonical(got), v) && awaited {
+		if awaited && t.answersWith(s, v) {
 			return ""
 		}
 		return "the words do not give the value"
 	}
 	x := spans[k]
-	named := x.cue || t.namedAlone(s, x, spans)
 	if denied(t.rd, x) {
 		return "the words say that it is not meant"
 	}
+	plain := awaited || x.cue || t.namedAlone(s, x, spans)
 	for _, o := range spans {
-		other := o.start >= x.end || o.end <= x.start
+		apart := o.start >= x.end || o.end <= x.start
 		switch {
-		case o.slot == s && other && (o.cue || !x.cue) && !value.Equal(o.value, x.value) && !value.Equal(o.value, t.st.Slots[s.Name]) && !t.pointedElsewhere(o, f) && !denied(t.rd, o):
+		case apart && o.slot == s && t.rivals(o, x, f):
 			return "the words give two values"
-		case o.slot != s && !other && !named && !awaited && (o.slot.Name == t.st.WaitingForSlot || o.cue || s.Past || !o.slot.Past) && t.acceptable(o):
+		case !apart && o.slot != s && !plain && t.mayMean(o, s):
 			return "the words do not say which slot"
 		}
 	}
-	if !named && !awaited && s.Numeric() && t.flow != nil && !t.st.Confirming && !t.counts(s, x) {
+	if !plain && s.Numeric() && t.flow != nil && !t.st.Confirming && !t.counts(s, x) {
 		return "the words do not name the slot"
 	}
 	return ""
+}
+
+// rivals reports whether the message gives o for the slot of x as well, which is at another
+// place: o is a new value, is not denied, and the words before it point to the slot no less.
+func (t *message) rivals(o, x found, f *agent.Flow) bool {
+	known := value.Equal(o.value, x.value) || value.Equal(o.value, t.st.Slots[x.slot.Name])
+	return !known && (o.cue || !x.cue) && !t.pointedElsewhere(o, f) && !denied(t.rd, o)
+}
+
+// mayMean reports whether the words of a value for slot s may mean o, a value for another slot.
+func (t *message) mayMean(o found, s *agent.Slot) bool {
+	return (o.slot.Name == t.st.WaitingForSlot || o.cue || s.Past || !o.slot.Past) && t.acceptable(o)
+}
+
+// answersWith reports whether the message as a whole, as it was said or misheard, is the value.
+func (t *message) answersWith(s *agent.Slot, v any) bool {
+	if got, sure := t.rd.Answer(&s.Spec); sure == value.Certain && value.Equal(value.Canonical(got), v) {
+		return true
+	}
+	got, sure := t.rd.Misheard(&s.Spec)
+	return sure != value.Unread && value.Equal(value.Canonical(got), v)
 }
 
 // namedAlone reports whether the message names the slot and has no value at another place.

@@ -85,16 +85,7 @@ func (t *message) byWords(toks []value.Token) (*agent.Flow, float64) {
 		if a.closed[f] {
 			continue
 		}
-		score, known := 0.0, 0
-		for k, w := range words {
-			if !a.flowWords[i][w] {
-				continue
-			}
-			known++
-			if !slices.Contains(words[:k], w) {
-				score += a.flowWeights[w]
-			}
-		}
+		score, known := a.weigh(i, words)
 		if score > 0 {
 			score += given[i]
 		}
@@ -121,6 +112,21 @@ func (t *message) byWords(toks []value.Token) (*agent.Flow, float64) {
 		return which, intentSure
 	}
 	return which, intentAccept
+}
+
+// weigh returns the weight of the words that belong to flow i, each counted once, and how
+// many of the words do.
+func (a *Words) weigh(i int, words []string) (weight float64, known int) {
+	for k, w := range words {
+		if !a.flowWords[i][w] {
+			continue
+		}
+		known++
+		if !slices.Contains(words[:k], w) {
+			weight += a.flowWeights[w]
+		}
+	}
+	return weight, known
 }
 
 // givenTo returns what the values in a message add to the score of each flow. Values of a

@@ -30,7 +30,7 @@ type classifier struct {
 	classes int                    // the number of flows, plus one for what no flow covers
 	weights []float32              // classes times buckets, by bucket
 	bias    []float32              // by class
-	words   []map[string]bool      // by flow: stems of its triggers
+	words   []stems                // by flow: stems of its triggers
 	exact   map[string]exactIntent // whole triggers by text
 }
 

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 )
@@ -10,46 +11,71 @@ import (
 
 // rest returns the commands of a message that is neither a correction nor a request.
 func (t *Reading) rest(answer value.Answer, rest int) []command.Command {
-	st, l := t.st, t.a.def.Lang
-	left := t.rd.Toks[rest:]
-	switch {
+	switch st := t.st; {
 	case st.Confirming && answer == value.No:
 		return []command.Command{{Type: command.CorrectSlot}} // something is to be changed
 	case st.Confirming:
 		return nil // not a plain yes
-	case t.flow == nil && (l.YesOrNo(t.rd.Toks) == value.No || t.declines()): // "anything else?"
-		return []command.Command{{Type: command.Chitchat, Text: "no"}}
-	case t.flow == nil && t.Likes():
-		if f := t.a.def.FlowIndex[st.Proposed]; f != nil {
-			return t.StartProposed(f)
-		}
-		return []command.Command{{Type: command.Confirm}}
-	case t.skips(l.YesOrNo(t.rd.Toks)): // "shall I write a reference?" "no"
+	case t.flow == nil:
+		return t.afterFlow()
+	case t.skips(t.a.def.Lang.YesOrNo(t.rd.Toks)): // "shall I write a reference?" "no"
 		return []command.Command{{Type: command.Skip}}
-	case t.awaitsYesNo() && answer != value.NoAnswer && t.besides(left):
+	case t.awaitsYesNo() && answer != value.NoAnswer && t.besides(t.rd.Toks[rest:]):
 		return []command.Command{{Type: command.SetSlot, Slot: st.WaitingForSlot, Value: answer == value.Yes}}
+	default:
+		return t.amidWords()
 	}
-	if s := t.a.def.SlotIndex[st.WaitingForSlot]; s != nil && t.flow != nil && !t.asks(t.rd.Toks) && l.YesOrNo(t.rd.Toks) == value.NoAnswer {
-		toks := l.Weak.TrimLeft(l.Trim(t.rd.Toks)) // "sorry, Boston"
-		if len(toks) > 0 && len(toks) < len(t.rd.Toks) {
-			sub := t.rd
-			sub.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
-			var buf [24]value.Token
-			sub.Toks = value.Tokenize(sub.Raw, buf[:0])
-			if v, sure := sub.Answer(&s.Spec); sure == value.Certain && (s.Type != value.TypeName || sub.PlainName()) {
-				return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: v}}
-			}
-		}
-		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain && !s.Free() && !t.rd.Denies() && !t.foreign(s) {
-			return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: v}}
-		}
-		if s.Type == value.TypeName && !s.Closed() {
-			if v, ok := t.rd.AfterCue(&s.Spec, l.Polite.TrimRight(t.rd.Toks)); ok && t.bareName(v) {
-				return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: value.TitleWords(v)}}
-			}
+}
+
+// afterFlow is rest while no flow is active: a no to "anything else?", or what was found or
+// proposed is accepted.
+func (t *Reading) afterFlow() []command.Command {
+	switch {
+	case t.a.def.Lang.YesOrNo(t.rd.Toks) == value.No || t.declines():
+		return []command.Command{{Type: command.Chitchat, Text: "no"}}
+	case !t.Likes():
+		return nil
+	}
+	if f := t.a.def.FlowIndex[t.st.Proposed]; f != nil {
+		return t.StartProposed(f)
+	}
+	return []command.Command{{Type: command.Confirm}}
+}
+
+// amidWords returns the value for the awaited slot that the message has among other words.
+func (t *Reading) amidWords() []command.Command {
+	s, l := t.a.def.SlotIndex[t.st.WaitingForSlot], t.a.def.Lang
+	if s == nil || t.asks(t.rd.Toks) || l.YesOrNo(t.rd.Toks) != value.NoAnswer {
+		return nil
+	}
+	if v, ok := t.withoutFiller(s); ok {
+		return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: v}}
+	}
+	if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain && !s.Free() && !t.rd.Denies() && !t.foreign(s) {
+		return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: v}}
+	}
+	if s.Type == value.TypeName && !s.Closed() {
+		if v, ok := t.rd.AfterCue(&s.Spec, l.Polite.TrimRight(t.rd.Toks)); ok && t.bareName(v) {
+			return []command.Command{{Type: command.SetSlot, Slot: s.Name, Value: value.TitleWords(v)}}
 		}
 	}
 	return nil
+}
+
+// withoutFiller returns the value that is left of the message without polite words around it:
+// "sorry, Boston".
+func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
+	l := t.a.def.Lang
+	toks := l.Weak.TrimLeft(l.Trim(t.rd.Toks))
+	if len(toks) == 0 || len(toks) == len(t.rd.Toks) {
+		return nil, false
+	}
+	core := t.rd
+	core.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
+	var buf [24]value.Token
+	core.Toks = value.Tokenize(core.Raw, buf[:0])
+	val, sure := core.Answer(&s.Spec)
+	return val, sure == value.Certain && (s.Type != value.TypeName || core.PlainName())
 }
 
 // besides reports whether the words after a yes or no to a question for a slot change

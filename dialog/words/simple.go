@@ -14,68 +14,89 @@ import (
 // WAITING_FOR_SLOT, Optimization). If direct is false, the message must be understood. A
 // direct message that is [value.Unread] is an invalid value.
 func (t *Reading) Simple(s *agent.Slot) (val any, sure value.Certainty, direct bool) {
-	l, toks := t.a.def.Lang, t.rd.Toks
-	if len(toks) == 0 {
+	if len(t.rd.Toks) == 0 {
 		return nil, value.Unread, false
 	}
-	if s.Closed() {
-		if id, ok := s.Lookup.Whole(toks); ok {
-			return s.Values[id].Value, value.Certain, true
-		}
+	if val, ok := t.exact(s); ok {
+		return val, value.Certain, true
 	}
-	if v, ok := t.rd.Completed(&s.Spec, t.st.Either[s.Name]); ok {
-		return v, value.Certain, true
-	}
-	if s.Type == value.TypeBoolean {
-		if v, sure := t.rd.Answer(&s.Spec); sure == value.Certain {
-			return v, sure, true
-		}
-		return nil, value.Unread, false
-	}
-	if answer := l.YesOrNo(toks); answer != value.NoAnswer && s.YesNo != [3]string{} {
-		if word := s.YesNo[answer]; word != "" {
-			return word, value.Certain, true
-		}
-		return t.rd.Raw, value.Certain, true
-	}
-	if t.marked(s) {
+	if s.Type == value.TypeBoolean || t.marked(s) {
 		return nil, value.Unread, false
 	}
 	val, sure = t.rd.Answer(&s.Spec)
-	if sure != value.Unread && t.foreign(s) {
+	switch {
+	case sure != value.Unread && t.foreign(s) || s.AnyWords() && t.saysOther(s):
 		return nil, value.Unread, false
+	case s.Free():
+		return t.simpleText(s, val, sure)
+	case sure == value.Certain:
+		return val, sure, true
+	default:
+		return t.simpleMisheard(s)
 	}
-	if s.AnyWords() {
-		if t.asks(toks) || !s.TakesYesNo() && l.YesOrNo(toks) != value.NoAnswer || t.thanks(toks) {
-			return nil, value.Unread, false
+}
+
+// exact returns the value that the whole message is, in one of the forms that the slot has of
+// its own: one of its values, the end of a value that was begun, a yes or no.
+func (t *Reading) exact(s *agent.Slot) (val any, ok bool) {
+	toks := t.rd.Toks
+	if s.Closed() {
+		if id, ok := s.Lookup.Whole(toks); ok {
+			return s.Values[id].Value, true
 		}
 	}
-	if s.Free() {
-		if s.Type == value.TypeName && sure == value.Unread && len(l.Trim(toks)) <= 2 && !t.elsewhere(s) {
-			return nil, value.Unread, true // "42"
+	if v, ok := t.rd.Completed(&s.Spec, t.st.Either[s.Name]); ok {
+		return v, true
+	}
+	if s.Type == value.TypeBoolean {
+		v, sure := t.rd.Answer(&s.Spec)
+		return v, sure == value.Certain
+	}
+	if answer := t.a.def.Lang.YesOrNo(toks); answer != value.NoAnswer && s.YesNo != [3]string{} {
+		if word := s.YesNo[answer]; word != "" {
+			return word, true
 		}
-		if s.Type == value.TypeName && (sure == value.Unread || !t.bareName(val)) {
-			return nil, value.Unread, false // a sentence, perhaps with a name
-		}
+		return t.rd.Raw, true
+	}
+	return nil, false
+}
+
+// saysOther reports whether the message is a question, a yes or no that the slot cannot take,
+// or thanks. A slot for any words does not take these.
+func (t *Reading) saysOther(s *agent.Slot) bool {
+	toks := t.rd.Toks
+	return t.asks(toks) || !s.TakesYesNo() && t.a.def.Lang.YesOrNo(toks) != value.NoAnswer || t.thanks(toks)
+}
+
+// simpleText is Simple for slots of text and names. val and sure are what was read.
+func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any, value.Certainty, bool) {
+	if s.Type != value.TypeName {
 		return val, sure, true
 	}
-	if sure == value.Certain {
-		return val, sure, true
+	if sure == value.Unread && len(t.a.def.Lang.Trim(t.rd.Toks)) <= 2 && !t.elsewhere(s) {
+		return nil, value.Unread, true // "42"
 	}
-	core := l.Trim(toks)
-	if _, n := l.Soft.At(core, 0); n > 0 || t.asks(toks) || len(core) > 4 || len(core) == 0 {
+	if sure == value.Unread || !t.bareName(val) {
+		return nil, value.Unread, false // a sentence, perhaps with a name
+	}
+	return val, sure, true
+}
+
+// simpleMisheard is Simple for a message that is not certainly a value: a short one may be a
+// value that was misheard, or an invalid one.
+func (t *Reading) simpleMisheard(s *agent.Slot) (any, value.Certainty, bool) {
+	l := t.a.def.Lang
+	core := l.Trim(t.rd.Toks)
+	if _, n := l.Soft.At(core, 0); n > 0 || t.asks(t.rd.Toks) || len(core) > 4 || len(core) == 0 {
 		return nil, value.Unread, false
 	}
 	if _, open := t.choice(); len(open) > 0 {
 		return nil, value.Unread, false
 	}
-	if val, sure = t.rd.Misheard(&s.Spec); sure != value.Unread {
+	if val, sure := t.rd.Misheard(&s.Spec); sure != value.Unread {
 		return val, sure, true
 	}
-	if len(core) > 2 && !s.Closed() || t.elsewhere(s) {
-		return nil, value.Unread, false
-	}
-	return nil, value.Unread, true
+	return nil, value.Unread, (len(core) <= 2 || s.Closed()) && !t.elsewhere(s)
 }
 
 // marked reports whether the message has a marker of an intent: a universal command, a

@@ -39,42 +39,23 @@ func (a *Words) trainIntents() {
 		}
 	}
 	for i, f := range a.def.Flows {
-		words := make(map[string]bool)
-		learn := func(text string) {
-			for _, tok := range value.Tokenize(text, nil) {
-				w := value.Stem(tok.Text)
-				words[w] = true
-				if len(w) >= 5 { // "stole" and "stolen" begin alike
-					words[w[:4]+"-"] = true
-				}
-			}
-		}
+		words := make(stems)
 		for _, t := range f.Triggers {
 			text := a.withoutSlots(t)
 			add(text, i)
 			add(value.JoinTokens(a.Core(value.Tokenize(text, nil))), i)
-			learn(text)
+			words.learn(text)
 			if !t.Slots {
-				for _, toks := range [][]value.Token{value.Tokenize(t.Text, nil), a.Core(value.Tokenize(t.Text, nil))} {
-					key := value.JoinTokens(toks)
-					in, there := c.exact[key]
-					switch {
-					case len(toks) == 0:
-					case !there:
-						c.exact[key] = exactIntent{flow: i, text: t.Text}
-					case in.flow != i && !slices.Contains(in.others, i):
-						in.others = append(in.others, i)
-						c.exact[key] = in
-					}
-				}
+				c.knowExactly(value.Tokenize(t.Text, nil), i, t.Text)
+				c.knowExactly(a.Core(value.Tokenize(t.Text, nil)), i, t.Text)
 			}
 		}
 		if a.Startable(f) {
 			add(f.Label, i)
-			learn(f.Label)
+			words.learn(f.Label)
 			if f.Description != "" && len(f.Description) < 120 {
 				add(f.Description, i)
-				learn(f.Description)
+				words.learn(f.Description)
 			}
 		}
 		c.words = append(c.words, words)
@@ -90,6 +71,34 @@ func (a *Words) trainIntents() {
 		}
 	}
 	c.train(examples)
+}
+
+// stems is the set of the stems of a flow's words.
+type stems map[string]bool
+
+// learn adds the stems of a text, and how long ones begin: "stole" and "stolen" begin alike.
+func (s stems) learn(text string) {
+	for _, tok := range value.Tokenize(text, nil) {
+		w := value.Stem(tok.Text)
+		s[w] = true
+		if len(w) >= 5 {
+			s[w[:4]+"-"] = true
+		}
+	}
+}
+
+// knowExactly notes that a message of exactly these words asks for a flow. text is the trigger.
+func (c *classifier) knowExactly(toks []value.Token, flow int, text string) {
+	key := value.JoinTokens(toks)
+	in, there := c.exact[key]
+	switch {
+	case len(toks) == 0:
+	case !there:
+		c.exact[key] = exactIntent{flow: flow, text: text}
+	case in.flow != flow && !slices.Contains(in.others, flow):
+		in.others = append(in.others, flow)
+		c.exact[key] = in
+	}
 }
 
 // knows reports whether a word of the text is in a trigger of any flow.

@@ -92,23 +92,8 @@ func (t *Reading) Local() []command.Command {
 	if len(toks) == 0 {
 		return nil
 	}
-	if f := t.a.exactTrigger(toks); f != nil && f != t.flow {
-		return []command.Command{{Type: command.StartFlow, Flow: f.Name}}
-	}
-	if c := t.command(toks); c != "" {
-		return []command.Command{{Type: c}}
-	}
-	if st.Confirming && len(st.Either) < 2 {
-		switch t.Assent() {
-		case Assents:
-			return []command.Command{{Type: command.Confirm}}
-		case Refuses:
-			return []command.Command{{Type: command.Deny}}
-		case NoAssent, GivesUp:
-		}
-	}
-	if id, ok := t.moment(); ok {
-		return []command.Command{id}
+	if c, ok := t.whole(); ok {
+		return []command.Command{c}
 	}
 	if t.flow == nil && len(t.a.sharing(toks)) > 0 {
 		return nil // the user is asked which one
@@ -133,16 +118,8 @@ func (t *Reading) Local() []command.Command {
 	if c := t.corrections(); len(c) > 0 {
 		return append(c, asked...)
 	}
-	if t.flow == nil {
-		if c := t.twoRequests(); len(c) > 0 {
-			return c
-		}
-	}
-	if c := t.request(len(asked) > 0); len(c) > 0 {
-		if c[0].Type == command.StartFlow { // the question is the request itself, unless its answer is known
-			asked = slices.DeleteFunc(asked, func(q command.Command) bool { return st.Slots[q.Slot] == nil || len(t.rd.Sentences(toks)) == 1 })
-		}
-		return append(t.withMisspelt(c), asked...)
+	if c := t.requests(asked); len(c) > 0 {
+		return c
 	}
 	if len(asked) > 0 {
 		return asked
@@ -151,6 +128,46 @@ func (t *Reading) Local() []command.Command {
 		return c
 	}
 	return t.misspelt()
+}
+
+// requests returns what the message requests, with the questions about slots that it asks.
+func (t *Reading) requests(asked []command.Command) []command.Command {
+	if t.flow == nil {
+		if c := t.twoRequests(); len(c) > 0 {
+			return c
+		}
+	}
+	c := t.request(len(asked) > 0)
+	if len(c) == 0 {
+		return nil
+	}
+	if c[0].Type == command.StartFlow { // the question is the request itself, unless its answer is known
+		alone := len(t.rd.Sentences(t.rd.Toks)) == 1
+		asked = slices.DeleteFunc(asked, func(q command.Command) bool { return alone || t.st.Slots[q.Slot] == nil })
+	}
+	return append(t.withMisspelt(c), asked...)
+}
+
+// whole returns the command that the message is as a whole: a trigger, a universal command, a
+// yes or no to a confirmation, a word for the moment.
+func (t *Reading) whole() (command.Command, bool) {
+	toks, st := t.rd.Toks, t.st
+	if f := t.a.exactTrigger(toks); f != nil && f != t.flow {
+		return command.Command{Type: command.StartFlow, Flow: f.Name}, true
+	}
+	if c := t.command(toks); c != "" {
+		return command.Command{Type: c}, true
+	}
+	if st.Confirming && len(st.Either) < 2 {
+		switch t.Assent() {
+		case Assents:
+			return command.Command{Type: command.Confirm}, true
+		case Refuses:
+			return command.Command{Type: command.Deny}, true
+		case NoAssent, GivesUp:
+		}
+	}
+	return t.moment()
 }
 
 // afterwards returns what the message asks for after a flow that cannot be undone: a known

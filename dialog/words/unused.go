@@ -73,65 +73,87 @@ const (
 
 // usedBy returns what each word is to a request for the flow.
 func (t *message) usedBy(f *agent.Flow, cmds []command.Command) []usage {
-	l, toks := t.a.def.Lang, t.rd.Toks
-	used := make([]usage, len(toks))
-	mark := func(from, n int, u usage) {
-		for k := from; k < min(len(toks), from+n); k++ {
-			used[k] = max(used[k], u)
-		}
-	}
-	for i := range toks {
-		w, n := l.Meaning(toks, i)
-		_, article := l.Articles.At(toks, i) // "einen" is both
-		number := article == 0 && l.Number(toks, i) > 0
-		if t.a.flowWords[f.Index][w] && !number {
-			mark(i, n, byFlow)
-		}
-		for _, p := range [...]*value.Phrases{
-			l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.Strong, l.Assign, l.YesNo, l.Clauses,
-			l.Repairs, l.Questions, l.Bounds, l.RangeFrom, l.RangeTo, l.CommandSets["hello"], l.CommandSets["thanks"],
-		} {
-			if _, n := p.At(toks, i); n > 0 && !number {
-				mark(i, n, light)
-			}
-		}
-		if t.a.wordOfFlow(toks, i) {
-			mark(i, n, light)
-		}
-		mark(i, max(t.rd.WeekAt(i), l.Ordinal(toks, i)), light)
+	used := make(usages, len(t.rd.Toks))
+	for i := range t.rd.Toks {
+		t.markWord(used, f, i)
 		for _, s := range f.Slots {
-			if _, n := t.rd.Find(&s.Spec, toks, i, false); n > 0 && !s.Numeric() {
-				mark(i, n, light) // not used: the flow asks for it
-			}
-			if s.Keys[w] || s.Words[w] {
-				mark(i, n, byFlow)
-			}
-			if _, n := s.Mentions.At(toks, i); n > 0 {
-				mark(i, n, byFlow)
-			}
-			mark(i, cueAt(s, toks, i), light)
+			t.markSlot(used, s, i)
 		}
 	}
 	for _, c := range cmds {
-		s := t.a.def.SlotIndex[c.Slot]
-		if s == nil || c.Value == nil {
-			continue
-		}
-		for i := range toks {
-			if v, n := t.rd.Find(&s.Spec, toks, i, true); n > 0 && (value.Equal(value.Canonical(v), c.Value) || s.Closed()) {
-				mark(i, n, byFlow)
-			}
-		}
-		if text, ok := c.Value.(string); ok {
-			words := value.Tokenize(text, nil)
-			for i := 0; len(words) > 0 && i+len(words) <= len(toks); i++ {
-				if value.JoinTokens(toks[i:i+len(words)]) == value.JoinTokens(words) {
-					mark(i, len(words), byFlow)
-				}
-			}
+		if s := t.a.def.SlotIndex[c.Slot]; s != nil && c.Value != nil {
+			t.markValue(used, s, c.Value)
 		}
 	}
 	return used
+}
+
+// usages says for each word of a message what it is to a request.
+type usages []usage
+
+// mark notes what the n words from i on are. A word that is more already stays so.
+func (us usages) mark(i, n int, u usage) {
+	for k := i; k < min(len(us), i+n); k++ {
+		us[k] = max(us[k], u)
+	}
+}
+
+// markWord marks the words at i that belong to the flow, or are common. Numbers are neither.
+func (t *message) markWord(used usages, f *agent.Flow, i int) {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	w, n := l.Meaning(toks, i)
+	_, article := l.Articles.At(toks, i) // "einen" is both
+	number := article == 0 && l.Number(toks, i) > 0
+	if t.a.flowWords[f.Index][w] && !number {
+		used.mark(i, n, byFlow)
+	}
+	for _, p := range [...]*value.Phrases{
+		l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.Strong, l.Assign, l.YesNo, l.Clauses,
+		l.Repairs, l.Questions, l.Bounds, l.RangeFrom, l.RangeTo, l.CommandSets["hello"], l.CommandSets["thanks"],
+	} {
+		if _, n := p.At(toks, i); n > 0 && !number {
+			used.mark(i, n, light)
+		}
+	}
+	if t.a.wordOfFlow(toks, i) {
+		used.mark(i, n, light)
+	}
+	used.mark(i, max(t.rd.WeekAt(i), l.Ordinal(toks, i)), light)
+}
+
+// markSlot marks the words at i that name a slot of the flow or may be its value.
+func (t *message) markSlot(used usages, s *agent.Slot, i int) {
+	toks := t.rd.Toks
+	if _, n := t.rd.Find(&s.Spec, toks, i, false); n > 0 && !s.Numeric() {
+		used.mark(i, n, light) // not used: the flow asks for it
+	}
+	if w, n := t.a.def.Lang.Meaning(toks, i); s.Keys[w] || s.Words[w] {
+		used.mark(i, n, byFlow)
+	}
+	if _, n := s.Mentions.At(toks, i); n > 0 {
+		used.mark(i, n, byFlow)
+	}
+	used.mark(i, cueAt(s, toks, i), light)
+}
+
+// markValue marks the words of a value that was understood.
+func (t *message) markValue(used usages, s *agent.Slot, val any) {
+	toks := t.rd.Toks
+	for i := range toks {
+		if v, n := t.rd.Find(&s.Spec, toks, i, true); n > 0 && (value.Equal(value.Canonical(v), val) || s.Closed()) {
+			used.mark(i, n, byFlow)
+		}
+	}
+	text, ok := val.(string)
+	if !ok {
+		return
+	}
+	words := value.Tokenize(text, nil)
+	for i := 0; len(words) > 0 && i+len(words) <= len(toks); i++ {
+		if value.JoinTokens(toks[i:i+len(words)]) == value.JoinTokens(words) {
+			used.mark(i, len(words), byFlow)
+		}
+	}
 }
 
 // clauseEnd returns the end of the clause that begins at token i.
