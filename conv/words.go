@@ -70,24 +70,8 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 		return
 	}
 	switch c.st.Phase {
-	case ListeningReady:
-		if text == "" || c.ear.echoed(&c.st, text) {
-			return
-		}
-		c.takeFloor(c.event)
-		c.st.User.note(text, confidence, final, c.began)
-		c.afterWords(ends)
-	case ListeningCapturing:
-		if c.ear.echoed(&c.st, text) {
-			text = ""
-		}
-		c.st.User.note(text, confidence, final, c.began)
-		if text != "" && c.st.Reply.Held() {
-			c.cancelReply(TurnInterrupted)
-		}
-		// An empty final transcript for a silent user without words ends the turn.
-		nothing := final && !c.st.Floor.Speaking && c.st.User.Words() == "" && !c.st.Floor.Pushed
-		c.afterWords(ends || nothing)
+	case ListeningReady, ListeningCapturing:
+		c.hearWhileListening(text, confidence, final, ends)
 	case Understanding, Waiting, Generating:
 		c.hearWhileThinking(text, confidence, final, ends)
 	case Delegated:
@@ -111,6 +95,29 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	case Idle, Suspended, Terminating, Speaking:
 		// The microphone is closed; in Speaking, hearOverAgent was called.
 	}
+}
+
+// hearWhileListening handles words of the user's turn, or words that begin it.
+func (c *Conversation) hearWhileListening(text string, confidence float64, final, ends bool) {
+	if c.ear.echoed(&c.st, text) {
+		text = ""
+	}
+	if c.st.Phase == ListeningReady {
+		if text == "" {
+			return
+		}
+		c.takeFloor(c.event)
+		c.st.User.note(text, confidence, final, c.began)
+		c.afterWords(ends)
+		return
+	}
+	c.st.User.note(text, confidence, final, c.began)
+	if text != "" && c.st.Reply.Held() {
+		c.cancelReply(TurnInterrupted)
+	}
+	// An empty final transcript for a silent user without words ends the turn.
+	nothing := final && !c.st.Floor.Speaking && c.st.User.Words() == "" && !c.st.Floor.Pushed
+	c.afterWords(ends || nothing)
 }
 
 // endsWhileWorking ends the user's turn while a tool or a delegated agent works. The turn is

@@ -281,13 +281,34 @@ func (s *stepped) checkAsked(q asked) (asked, error) {
 	if asks(s.before) {
 		q = s.answered(q)
 	}
-	ran := false
+	q, ran, err := s.acted(q)
+	if err != nil {
+		return q, err
+	}
+	if e, ok := s.event.(conv.ToolCalled); ok && e.Confirm && !ran && !s.open(e.ID) {
+		q = asked{voice: q.voice} // the call is put back, and the question is asked again
+	}
+	if s.speechOver() && !s.after.Floor.Speaking {
+		q.voice, q.late = false, false
+	}
+	if !asks(s.after) {
+		return asked{}, nil
+	}
+	if !asks(s.before) && s.after.Floor.Speaking {
+		q.voice, q.late = true, false
+	}
+	return q, nil
+}
+
+// acted updates q with what the machine says, and checks what it runs. ran reports whether the
+// step runs a tool.
+func (s *stepped) acted(q asked) (_ asked, ran bool, err error) {
 	for _, e := range s.out.Effects {
 		switch e := e.(type) {
 		case conv.RunTool:
 			ran = true
 			if (e.Name == "book" && s.before.Dialogue.Confirmation != nil || s.needsYes(e.ID)) && !q.yes && !q.typed {
-				return q, errors.New("what cannot be undone runs without a yes to what was heard")
+				return q, ran, errors.New("what cannot be undone runs without a yes to what was heard")
 			}
 		case conv.FlushPlayout:
 			q.said = q.said && e.Part != 0 && e.Part < s.before.Reply.Part
@@ -304,23 +325,17 @@ func (s *stepped) checkAsked(q asked) (asked, error) {
 			// The effect neither says nor runs anything.
 		}
 	}
-	if e, ok := s.event.(conv.ToolCalled); ok && e.Confirm && !ran && !s.open(e.ID) {
-		q = asked{voice: q.voice} // the call is put back, and the question is asked again
-	}
-	over := s.after.Phase == conv.Reconnecting // speech over a lost connection is not known
+	return q, ran, nil
+}
+
+// speechOver reports whether the step ends the user's turn, or loses the connection over which
+// the speech would come.
+func (s *stepped) speechOver() bool {
+	over := s.after.Phase == conv.Reconnecting
 	for _, e := range s.out.Turns {
 		over = over || e.Role == conv.RoleUser && e.Type != conv.TurnStarted
 	}
-	if over && !s.after.Floor.Speaking {
-		q.voice, q.late = false, false
-	}
-	if !asks(s.after) {
-		return asked{}, nil
-	}
-	if !asks(s.before) && s.after.Floor.Speaking {
-		q.voice, q.late = true, false
-	}
-	return q, nil
+	return over
 }
 
 // answered updates q with what the user and the playout do while a question is open.

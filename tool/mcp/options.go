@@ -125,6 +125,10 @@ func (s *Server) validate() error {
 			return fmt.Errorf("the URL must have the form http://HOST/PATH or https://HOST/PATH")
 		}
 	}
+	return s.validatePolicies()
+}
+
+func (s *Server) validatePolicies() error {
 	for i, p := range s.Policies {
 		switch {
 		case p.Tool == "":
