@@ -156,7 +156,7 @@ func (s *State) hearReadBack() {
 		return
 	}
 	full := ""
-	s.eachPart(r.Turn, r.Part, func(it *Item) { full += it.spoken() })
+	s.History.eachPart(r.Turn, r.Part, func(it *Item) { full += it.spoken() })
 	full += r.Text[r.Sealed:]
 	start := len(full) - (len(r.Text) - b.At)
 	if start < 0 {
@@ -193,7 +193,7 @@ func (s *State) flushedReadBack(e PlayoutFlushed) {
 		return
 	}
 	full, cut := "", false
-	s.eachPart(e.Turn, b.Part, func(it *Item) { full, cut = full+it.Full, cut || it.Cut && it.Part < b.Part })
+	s.History.eachPart(e.Turn, b.Part, func(it *Item) { full, cut = full+it.Full, cut || it.Cut && it.Part < b.Part })
 	if cut || b.At > len(full) {
 		return
 	}

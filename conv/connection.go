@@ -113,7 +113,7 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 	c.dropSuspension()
 	c.st.untold(&c.opts)
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
-		u := unanswered{Turn: r.UserTurn, Text: c.st.utteranceText(r.UserTurn), Began: r.Began, Fate: fateTaken}
+		u := unanswered{Turn: r.UserTurn, Text: c.st.History.utteranceText(r.UserTurn), Began: r.Began, Fate: fateTaken}
 		if r.unreadWords() {
 			u.Fate = fateUnread
 		}

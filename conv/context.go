@@ -345,10 +345,8 @@ func (s *State) operations() []Operation {
 
 // nameOfCall returns the name of the tool of a call that has its result, or "".
 func (s *State) nameOfCall(id string) string {
-	for i := len(s.History) - 1; i >= 0; i-- {
-		if it := &s.History[i]; it.Role == RoleTool && it.CallID == id {
-			return it.Name
-		}
+	if it := s.History.call(id); it != nil {
+		return it.Name
 	}
 	return ""
 }

@@ -99,7 +99,7 @@ func (c *Conversation) followDialogue(out dialog.Output, cause Cause) {
 		c.startAction(out.Act, cause)
 	case out.Ask:
 		c.st.speakAll(&c.out, text)
-		c.st.request(&c.out, &c.opts, RequestUtterance, c.st.utteranceText(r.UserTurn))
+		c.st.request(&c.out, &c.opts, RequestUtterance, c.st.History.utteranceText(r.UserTurn))
 	case c.st.wordable(&c.opts, out.Say, text):
 		c.st.consult(&c.out, &c.opts, RequestWording, text)
 	default:

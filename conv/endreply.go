@@ -35,15 +35,16 @@ func (c *Conversation) endReply(how TurnEventType) {
 		c.st.Faults.Recoveries = 0
 		c.st.consentAsked()
 	} else {
-		c.st.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
+		c.st.changed = true
+		c.st.History.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
 		if c.st.Playout.Playing {
 			// The part is cut off even if by the estimate all of it was heard. The exact measure
 			// follows (PlayoutFlushed).
-			c.st.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
+			c.st.History.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
 		}
 	}
 	if c.opts.Agent != nil && r.Request != 0 && !c.st.Reply.consulting() {
-		c.opts.Agent.Answered(c.st.flows(), c.st.Now, c.st.agentText(r.Turn))
+		c.opts.Agent.Answered(c.st.flows(), c.st.Now, c.st.History.agentText(r.Turn, r.Part))
 	}
 	if how == TurnInterrupted && !c.st.partHeard() {
 		c.st.Pending.untoldNews(c.opts.Limits.Queue) // told again after the user's turn

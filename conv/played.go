@@ -33,13 +33,7 @@ func (s *State) stalePlayout(number int) bool {
 // staleFlush reports whether the answer to a flush changes nothing, because no item of the
 // turn in the history was cut off.
 func (s *State) staleFlush(e PlayoutFlushed) bool {
-	for i := range s.History {
-		it := &s.History[i]
-		if it.Turn == e.Turn && it.Role == RoleAgent && (it.Interrupted || it.Cut) {
-			return false
-		}
-	}
-	return true
+	return !s.History.wasCut(e.Turn)
 }
 
 func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
@@ -129,7 +123,8 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 func (c *Conversation) announcementEnded(part int) {
 	r := &c.st.Reply
 	// The part was heard to its end, even if by the estimate it would last longer.
-	c.st.measured(r.Turn, part)
+	c.st.changed = true
+	c.st.History.measured(r.Turn, part)
 	r.Earlier = false
 	if part == r.Part {
 		r.unvoiced()
@@ -171,8 +166,9 @@ func (s *State) cutAnnouncement(out *Output) {
 	part = max(part, p.Part, 1)
 	s.Said, s.SaidCut = r.Text, true
 	out.emit(FlushPlayout{Turn: r.Turn, Part: part, Heard: heard})
-	s.markHeard(r.Turn, part, heard, p.Text)
-	s.measured(r.Turn, part)
+	s.changed = true
+	s.History.markHeard(r.Turn, part, heard, p.Text)
+	s.History.measured(r.Turn, part)
 	p.measure(heard, s.Now)
 	p.stopped()
 	if part == r.Part {
@@ -206,25 +202,11 @@ func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
 	s.flushedReadBack(e)
 	part := e.Part
 	if part == 0 { // all of the turn; by the estimate the last part may have been heard
-		for i := range s.History {
-			if it := &s.History[i]; it.Turn == e.Turn && it.Role == RoleAgent {
-				part = it.Part
-			}
-		}
-		s.shorten(e.Turn, part, e.Heard, e.Text)
+		part = s.History.lastPart(e.Turn)
+		s.History.shorten(e.Turn, part, e.Heard, e.Text)
 	}
-	var cut []*Item
-	s.eachPart(e.Turn, part, func(it *Item) {
-		if it.Cut && it.Part == part {
-			it.Cut = false // so that markHeard measures it again
-			cut = append(cut, it)
-		}
-	})
-	s.markHeard(e.Turn, part, e.Heard, e.Text)
-	for _, it := range cut {
-		it.Cut = true
-	}
-	if p := &s.Playout; p.Turn == e.Turn && len(cut) > 0 {
+	s.changed = true
+	if p := &s.Playout; s.History.remeasure(e.Turn, part, e.Heard, e.Text) && p.Turn == e.Turn {
 		p.Heard, p.Text = e.Heard, e.Text
 	}
 }

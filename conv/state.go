@@ -41,7 +41,7 @@ type State struct {
 	Dialogue  dialog.State       `json:"dialogue"`
 	Expect    dialog.Expectation `json:"expect,omitzero"`     // what the agent expects from the user
 	Expecting bool               `json:"expecting,omitempty"` // Expect was set
-	History   []Item             `json:"history,omitempty"`
+	History   history            `json:"history,omitempty"`
 	Summary   summary            `json:"summary,omitzero"`
 	Context   Context            `json:"context,omitzero"`
 	Said      string             `json:"said,omitempty"`     // the agent's last words that had audio
@@ -152,7 +152,7 @@ func (s State) clone() State {
 	s.Pending.Settle = append([]settled(nil), s.Pending.Settle...)
 	s.Pending.Announcing = append([]string(nil), s.Pending.Announcing...)
 	s.Suspended.Facts = append([]Event(nil), s.Suspended.Facts...)
-	s.History = append([]Item(nil), s.History...)
+	s.History = append(history(nil), s.History...)
 	s.Dialogue = s.Dialogue.Clone()
 	return s
 }

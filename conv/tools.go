@@ -37,12 +37,7 @@ func (s *State) callKnown(id string) bool {
 			return true
 		}
 	}
-	for i := range s.History {
-		if s.History[i].CallID == id {
-			return true
-		}
-	}
-	return false
+	return s.History.call(id) != nil
 }
 
 func (c *Conversation) handleToolCalled(e ToolCalled) {

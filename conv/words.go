@@ -31,7 +31,7 @@ func (s *State) staleWords(number, utterance int, text string, final bool) bool 
 // repeats reports whether words are those of the turn that is being answered, or the end of
 // them. If the words of the turn are not known, any words are.
 func (s *State) repeats(text string) bool {
-	asked := s.utteranceText(s.Reply.UserTurn)
+	asked := s.History.utteranceText(s.Reply.UserTurn)
 	return asked == "" || asked == dialog.Hidden || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
 }
 
