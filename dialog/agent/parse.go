@@ -72,128 +72,19 @@ func newDefinition() *Definition {
 	}
 }
 
-// compiler compiles nodes to a definition and collects the problems.
+// compiler compiles nodes to a definition. Its reader reads the fields and collects the
+// problems.
 type compiler struct {
 	opts       Options
 	a          *Definition
 	validators map[string]Validator
-	problems   []Problem
-
-	// lenient reports whether the files are written for Soni, whose actions and validators
-	// are registered in code. An undeclared name is only a warning then.
-	lenient bool
+	reader
 
 	slotNodes map[string]node
 	flowNodes map[string]node
-	refs      []nameRef // names that templates and expressions read
-	open      bool      // whether an action may set undeclared names
+	open      bool // whether an action may set undeclared names
 	collected map[string]bool
 	checks    []*Action // actions that check slot values
-	ignored   map[string]*ignoredField
-}
-
-// ignoredField is an unknown field: the index of its warning, the warning's message, and
-// the number of further places that have the field.
-type ignoredField struct {
-	problem, places int
-	message         string
-}
-
-// nameRef is a use of a slot or variable. It is checked when all names are known.
-type nameRef struct {
-	at    node
-	name  string
-	what  string
-	shows bool // whether users or other slots get the value
-
-	builtin bool // in a built-in flow
-}
-
-// maxProblems bounds the number of reported problems.
-const maxProblems = 500
-
-func (c *compiler) report(s Severity, at node, suggestion, format string, args ...any) {
-	if len(c.problems) >= maxProblems {
-		return
-	}
-	c.problems = append(c.problems, Problem{
-		Severity: s, File: at.file, Line: at.line, Column: at.column,
-		Message: fmt.Sprintf(format, args...), Suggestion: suggestion,
-	})
-}
-
-func (c *compiler) fail(at node, format string, args ...any) {
-	c.report(SeverityError, at, "", format, args...)
-}
-
-func (c *compiler) warn(at node, format string, args ...any) {
-	c.report(SeverityWarning, at, "", format, args...)
-}
-
-// unknown reports an unknown name and suggests the nearest known one.
-func (c *compiler) unknown(at node, what, name string, candidates []string) {
-	c.report(SeverityError, at, nearest(name, candidates), "unknown %s %q", what, name)
-}
-
-// undeclared reports a name that the files do not declare. It is only a warning for files
-// of Soni, which declare such names in code.
-func (c *compiler) undeclared(at node, what, name string, candidates []string, note string) {
-	if c.lenient {
-		c.report(SeverityWarning, at, "", "%s %q is not declared: %s", what, name, note)
-		return
-	}
-	c.unknown(at, what, name, candidates)
-}
-
-// fields calls the handler of each field of a mapping. A field without a handler is a
-// warning, a repeated field an error.
-func (c *compiler) fields(n node, what string, handlers map[string]func(key, value node)) {
-	if n.kind != nodeMapping {
-		if n.given() {
-			c.fail(n, "%s: want a mapping of fields, got %s", what, n.kind)
-		}
-		return
-	}
-	seen := make(map[string]bool, len(n.pairs))
-	for _, p := range n.pairs {
-		name := p.key.text
-		if seen[name] {
-			c.fail(p.key, "%s: field %q is given twice", what, name)
-			continue
-		}
-		seen[name] = true
-		h, ok := handlers[name]
-		if !ok && len(c.problems) < maxProblems {
-			c.unknownField(p.key, what, nearest(name, slices.Sorted(maps.Keys(handlers))))
-			continue
-		}
-		if h != nil {
-			h(p.key, p.value)
-		}
-	}
-}
-
-// unknownField warns of an unknown field. Unless the field is similar to a known one, there
-// is one warning for all slots, flows or steps that have it.
-func (c *compiler) unknownField(key node, what, suggestion string) {
-	kind, _, _ := strings.Cut(what, " ")
-	if _, step, ok := strings.Cut(what, ", step "); ok {
-		_, kind, _ = strings.Cut(step, " ") // "(collect)"
-	}
-	kind += "." + key.text
-	if u, told := c.ignored[kind]; told && suggestion == "" {
-		u.places++
-		c.problems[u.problem].Message = fmt.Sprintf("%s, here and at %d more", u.message, u.places)
-		return
-	}
-	message := fmt.Sprintf("%s: unknown field %q is ignored", what, key.text)
-	if suggestion == "" {
-		if c.ignored == nil {
-			c.ignored = make(map[string]*ignoredField)
-		}
-		c.ignored[kind] = &ignoredField{problem: len(c.problems), message: message}
-	}
-	c.report(SeverityWarning, key, suggestion, "%s", message)
 }
 
 // section is one of the top-level fields of a file.

@@ -4,9 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/hocketvoice/hocket/dialog/value"
 )
 
 // actions reads the declared actions.
@@ -293,31 +290,4 @@ func (c *compiler) toolUse(a *Action, kind string, n node) {
 		c.fail(n, "%s: want the name of a tool", what)
 	}
 	a.Tool = use
-}
-
-func (c *compiler) textMap(n node, what string) map[string]string {
-	if n.kind != nodeMapping {
-		if n.given() {
-			c.fail(n, "%s: want a mapping, got %s", what, n.kind)
-		}
-		return nil
-	}
-	m := make(map[string]string, len(n.pairs))
-	for _, p := range n.pairs {
-		m[p.key.text] = c.text(p.value, what+"."+p.key.text)
-	}
-	return m
-}
-
-func (c *compiler) duration(n node, what string) time.Duration {
-	text := strings.TrimSpace(c.text(n, what))
-	if f, ok := value.ToNumber(text); ok && f >= 0 && f <= 3600 {
-		return time.Duration(f * float64(time.Second))
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < 0 || d > time.Hour {
-		c.fail(n, "%s: want a duration as 5s, at most an hour", what)
-		return 0
-	}
-	return d
 }

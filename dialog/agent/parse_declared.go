@@ -37,7 +37,7 @@ func (c *compiler) declaredSteps(d *flowDraft, what string) {
 	}
 	for _, p := range d.def.pairs {
 		if p.key.text == "slots" {
-			c.slotNames(p.value, func(name string) {
+			p.value.names(func(name string) {
 				add(p.key, "step", "ask_"+name, "type", "collect", "slot", name)
 			})
 		}

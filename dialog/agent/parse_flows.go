@@ -216,7 +216,7 @@ func (c *compiler) flowFields(d *flowDraft) {
 		if s.key.text != "slots" {
 			continue
 		}
-		c.slotNames(s.value, func(name string) {
+		s.value.names(func(name string) {
 			if sl := c.a.SlotIndex[name]; sl != nil && !d.f.UsesSlot(sl) {
 				d.f.Slots = append(d.f.Slots, sl)
 			}
@@ -246,7 +246,8 @@ func (c *compiler) flowSteps(d *flowDraft, key, v node) {
 	d.steps = v
 }
 
-func (c *compiler) slotNames(n node, each func(name string)) {
+// names calls each with the names that a list or a mapping declares.
+func (n node) names(each func(name string)) {
 	for _, p := range n.pairs {
 		each(p.key.text)
 	}
