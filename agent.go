@@ -6,6 +6,7 @@ import (
 
 	"github.com/hocketvoice/hocket/detector/energy"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/toolset"
 	"github.com/hocketvoice/hocket/port"
@@ -26,7 +27,9 @@ type Agent struct {
 	// Instructions are passed to the model before those of the files.
 	Instructions string
 	// Model answers when no flow applies, and interprets what the person says for
-	// the flows if the files ask for it. If it is nil, only the flows answer.
+	// the flows if the files ask for it. LoadAgent and ParseAgent set it to the model
+	// that the files describe under model:, if they do. If it is nil, only the flows
+	// answer.
 	Model port.Model
 	// Tools are the tools written in Go. The model may call all of them unless the
 	// files list its tools. A tool with the name of an action in the files carries
@@ -74,6 +77,15 @@ func newAgent(name string, def *settings.Agent) (*Agent, error) {
 	a := &Agent{Name: name, def: def}
 	if _, err := a.settings(nil); err != nil {
 		return nil, err
+	}
+	c, err := settings.OfAgent(def.Files)
+	if err != nil {
+		return nil, err
+	}
+	if m, err := model.Open(c); err != nil {
+		return nil, err
+	} else if m != nil {
+		a.Model = m
 	}
 	return a, nil
 }
@@ -135,6 +147,11 @@ func (a *Agent) session(d port.Detector) (session.Options, error) {
 	if a.def != nil {
 		o.Conv.Agent, o.AgentFiles = a.def.Agent, a.def.Files
 		o.Instructions = joinLines(a.Instructions, a.def.Instructions())
+		if a.Model == nil {
+			if o.Conv.NoModel, err = a.def.WithoutModel(); err != nil {
+				return session.Options{}, err
+			}
+		}
 	}
 	if a.Greeting != "" {
 		o.Conv.Greeting = a.Greeting

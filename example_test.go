@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net/http/httptest"
 	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket"
 	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/openai/fake"
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -70,6 +72,34 @@ func Example() {
 	// agent: For how many people?
 	// guest: four
 	// agent: Table 14 is yours.
+}
+
+// The file of an agent describes its language model, here a server on this machine.
+func ExampleParseAgent() {
+	server := httptest.NewServer(&fake.Server{Answer: func(fake.Request) fake.Answer { return fake.Text("We open at nine.") }})
+	defer server.Close()
+
+	agent, err := hocket.ParseAgent(hocket.File{Name: "clerk.yaml", Data: []byte(`
+instructions: You answer for a shop, in one sentence.
+model: {name: llama3, base_url: "` + server.URL + `/v1"}
+`)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	chat, err := agent.Chat()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, now := context.Background(), time.Date(2026, 3, 2, 19, 0, 0, 0, time.UTC)
+	if _, err := chat.Start(ctx, now); err != nil {
+		log.Fatal(err)
+	}
+	reply, err := chat.Say(ctx, now, "When do you open?")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Join(reply.Said, " "))
+	// Output: We open at nine.
 }
 
 // A spoken call with a caller made of two sentences, held as fast as it can be

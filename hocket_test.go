@@ -19,6 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/provider/openai/fake"
 	"github.com/hocketvoice/hocket/session"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -214,6 +215,48 @@ func TestModel(t *testing.T) {
 	}
 	if seen[0].Instructions != "Be brief." || len(seen[0].Tools) != 1 || seen[0].Tools[0].Name != "weather" {
 		t.Errorf("the model was asked %+v", seen[0])
+	}
+}
+
+// TestModelInTheFile checks that one file is enough for an agent with a model, that a Model
+// set by the program takes its place, and that the rules are those of the program.
+func TestModelInTheFile(t *testing.T) {
+	web := httptest.NewServer(&fake.Server{Key: "the-key", Answer: func(q fake.Request) fake.Answer { return fake.Text("I am " + q.Model + ".") }})
+	defer web.Close()
+	t.Setenv("FAKE_KEY", "the-key")
+	t.Setenv("OPENAI_API_KEY", "sk-secret")
+	clerk := "instructions: You are a clerk.\n"
+	at := "base_url: \"" + web.URL + "/v1\""
+
+	a := parse(t, clerk+"model: {name: small, key_env: FAKE_KEY, "+at+"}\n")
+	if said := talk(t, a, "who are you?"); said != "I am small." {
+		t.Errorf("it said %q", said)
+	}
+	a.Model = &porttest.Model{Answer: func(port.Request) []port.Delta { return []port.Delta{{Text: "I am another."}} }}
+	if said := talk(t, a, "who are you?"); said != "I am another." {
+		t.Errorf("it said %q", said)
+	}
+
+	for name, tc := range map[string]struct{ text, want string }{
+		"a key of others":   {"model: {name: m, key_env: OPENAI_API_KEY, " + at + "}\n" + clerk, "a.yaml:1:18: model.key_env: the key belongs to api.openai.com"},
+		"an Azure key":      {"model: {name: m, api_version: x, " + at + "}\n" + clerk, "a.yaml:1:18: model.api_version: the key belongs to openai.azure.com"},
+		"no scheme":         {"model: {name: m, base_url: \"localhost:11434/v1\"}\n" + clerk, "a.yaml:1:18: model.base_url: has no http:// or https://"},
+		"no name":           {"model: {" + at + "}\n" + clerk, "model: has no name"},
+		"an unknown field":  {"model: {name: m, base_ulr: x}\n" + clerk, "base_ulr"},
+		"a key that is not": {"model: {name: m, key_env: NOT_SET, " + at + "}\n" + clerk, "NOT_SET"},
+	} {
+		_, err := hocket.ParseAgent(hocket.File{Name: "a.yaml", Data: []byte(tc.text)})
+		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "sk-secret") {
+			t.Errorf("%s: got %v, expected %q", name, err, tc.want)
+		}
+	}
+
+	if _, err := parse(t, clerk).Chat(); err == nil || !strings.Contains(err.Error(), "a.yaml: the agent has instructions and no flows, and no language model is configured") {
+		t.Errorf("got %v", err)
+	}
+	both := parse(t, clerk+"flows: {hi: {trigger: {intents: [hi]}, steps: [{step: a, type: say, message: Hello.}]}}\n")
+	if said := talk(t, both, "tell me a joke", "hi"); said != "Hello." {
+		t.Errorf("without a model the flows said %q", said)
 	}
 }
 

@@ -156,7 +156,7 @@ func TestLayers(t *testing.T) {
 		{"the config below the wiring", map[string]string{
 			"session/x.go":         "package session\nimport _ \"github.com/hocketvoice/hocket/internal/config\"",
 			"internal/config/x.go": `package config`,
-		}, []string{"session/x.go:2: session imports internal/config: only [internal/app internal/cli internal/settings] may"}},
+		}, []string{"session/x.go:2: session imports internal/config: only [internal/app internal/cli internal/model internal/settings] may"}},
 		{"the config in the wiring", map[string]string{
 			"internal/app/x.go":    `package app; import _ "github.com/hocketvoice/hocket/internal/config"`,
 			"internal/config/x.go": `package config`,

@@ -16,7 +16,7 @@ var layers = []struct {
 	{8, []string{"internal/cli"}},
 	{7, []string{"internal/app"}},
 	{6, []string{"server"}},
-	{5, []string{".", "server/api", "internal/bench", "server/telemetry"}},
+	{5, []string{"internal/model", ".", "server/api", "internal/bench", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
@@ -31,12 +31,13 @@ var layers = []struct {
 var rooms = [][]string{
 	{"internal/yamlfile", "dialog/value", "dialog/agent", "dialog/command", "dialog/words", "dialog", "dialog/rasa"},
 	{"internal/yamlfile", "internal/config"},
+	{"internal/model", "."},
 }
 
 // onlyImportedBy restricts the importers of a package.
 var onlyImportedBy = map[string][]string{
 	"internal/yamlfile": {"dialog/agent", "internal/config"},
-	"internal/config":   {"internal/app", "internal/cli", "internal/settings"},
+	"internal/config":   {"internal/app", "internal/cli", "internal/model", "internal/settings"},
 	"internal/cli":      {"cmd/hocket"},
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/leg/device"
 	"github.com/hocketvoice/hocket/leg/file"
@@ -258,7 +259,7 @@ func optionsOf(def *settings.Agent, installation *config.Config) (Options, error
 	own := c.Model
 	if installation != nil {
 		c = c.Or(installation)
-	} else if err := foreignKey(c); err != nil {
+	} else if err := model.ForeignKey(c); err != nil {
 		return Options{}, err
 	}
 	if c.Model, err = agentModel(def, own, installation); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/provider/openai"
@@ -38,7 +39,7 @@ func NewModel(c config.Model) (*Model, error) {
 	if c == (config.Model{}) {
 		return nil, nil
 	}
-	m, err := openai.New(modelOptions(c))
+	m, err := openai.New(model.Options(c))
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
@@ -47,13 +48,6 @@ func NewModel(c config.Model) (*Model, error) {
 		host = u.Host
 	}
 	return &Model{Model: m, Name: c.Name + " at " + host}, nil
-}
-
-func modelOptions(c config.Model) openai.Options {
-	return openai.Options{
-		Model: c.Name, BaseURL: c.BaseURL, KeyEnv: c.KeyEnv, APIVersion: c.APIVersion,
-		Organization: c.Organization, MaxTokens: int(c.MaxTokens),
-	}
 }
 
 // Probe checks that the server answers and accepts the key: see [openai.Model.Probe].
@@ -212,16 +206,9 @@ func (o *Options) withoutModel(def *settings.Agent) error {
 	if o.Model.Name != "" {
 		return nil
 	}
-	m := def.Settings().Model
-	if !m.Answers && !m.Understanding {
-		return nil
-	}
-	if len(def.Flows()) == 0 {
-		return fmt.Errorf("%s: the agent has instructions and no flows, and no language model is configured: "+
-			"name one under model: in this file or in the config file (--config), or let hocket init write both", def.Files[0].Name)
-	}
-	o.Conversation.NoModel = true
-	return nil
+	without, err := def.WithoutModel()
+	o.Conversation.NoModel = o.Conversation.NoModel || without
+	return err
 }
 
 // remark notes that the agent has no model although it could use one.
@@ -239,7 +226,7 @@ func CheckAgent(files []agent.File) error {
 		return err
 	}
 	_, err = NewOptions(c)
-	return settings.Join(err, foreignKey(c))
+	return settings.Join(err, model.ForeignKey(c))
 }
 
 // agentModel returns the model of an agent: with a config, the one whose name the agent's
@@ -272,17 +259,4 @@ func agentModel(def *settings.Agent, own config.Model, installation *config.Conf
 		p.Key, p.Message = "model", fmt.Sprintf("is missing: the agent names the model %q, whose server must be given in this config", name)
 	}
 	return config.Model{}, config.Problems{p}
-}
-
-// foreignKey returns an error if the model in an agent's own file would send a vendor's
-// key to another server.
-func foreignKey(c *config.Config) error {
-	if host := modelOptions(c.Model).ForeignKey(); host != "" {
-		key := "model.key_env"
-		if !c.Sets(key) {
-			key = "model.api_version"
-		}
-		return config.Problems{c.Problem(key, "the key belongs to "+host+": only a config file (--config) may send it to another server")}
-	}
-	return nil
 }

@@ -2,16 +2,15 @@ package app
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/provider/flite"
-	"github.com/hocketvoice/hocket/provider/openai"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/tool/mcp"
@@ -21,56 +20,11 @@ import (
 func validate(c *config.Config, o Options) error {
 	all := settings.Validate(c, o.Options)
 	all = append(all, engines(c)...)
-	all = append(all, modelProblems(c)...)
+	all = append(all, model.Problems(c)...)
 	all = append(all, serverProblems(c)...)
 	all = append(all, toolProblems(c)...)
 	all = append(all, recordingProblems(c)...)
 	return all.Err()
-}
-
-// modelProblems returns the problems of the sections model and models. Keys are checked
-// when the models are opened.
-func modelProblems(c *config.Config) config.Problems {
-	var all config.Problems
-	one := func(key string, m config.Model) {
-		if m.Name == "" {
-			return // no model, or already reported
-		}
-		if url := baseURL(m.BaseURL); url != m.BaseURL {
-			p := c.Problem(key+".base_url", "does not begin with http:// or https://: expected a URL such as "+openai.DefaultBaseURL)
-			p.Suggestion = url
-			all = append(all, p)
-		} else if err := modelOptions(m).Validate(); err != nil {
-			if m.BaseURL != "" {
-				key += ".base_url"
-			}
-			all = append(all, c.Problem(key, strings.TrimPrefix(err.Error(), "openai: ")))
-		}
-	}
-	one("model", c.Model)
-	for i, m := range c.Models {
-		key := fmt.Sprintf("models[%d]", i)
-		one(key, m)
-		if m.Name != "" && slices.ContainsFunc(c.Models[:i], func(o config.Model) bool { return o.Name == m.Name }) {
-			all = append(all, c.Problem(key+".name", fmt.Sprintf("is %q: another model has this name", m.Name)))
-		}
-	}
-	return all
-}
-
-// baseURL adds the likely scheme to a URL without one.
-func baseURL(text string) string {
-	if text == "" || strings.Contains(text, "://") || strings.Contains(text, "@") {
-		return text
-	}
-	host, _, _ := strings.Cut(text, "/")
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if ip := net.ParseIP(strings.Trim(host, "[]")); host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsPrivate()) {
-		return "http://" + text
-	}
-	return "https://" + text
 }
 
 // recordingProblems returns the problems of the section recording.

@@ -21,6 +21,21 @@ type Agent struct {
 	Problems []agent.Problem // warnings only
 }
 
+// WithoutModel reports whether conversations without a language model go without something that
+// the agent asks one for: conv.Options.NoModel is then set. It returns an error if the agent
+// cannot do without, because it has no flows.
+func (a *Agent) WithoutModel() (bool, error) {
+	m := a.Settings().Model
+	if !m.Answers && !m.Understanding {
+		return false, nil
+	}
+	if len(a.Flows()) == 0 {
+		return false, fmt.Errorf("%s: the agent has instructions and no flows, and no language model is configured: "+
+			"name one under model: in this file or in the config file (--config), or have hocket init write both", a.Files[0].Name)
+	}
+	return true, nil
+}
+
 // AgentError is the error of an agent that cannot be loaded. It contains all problems.
 type AgentError struct{ Problems []agent.Problem }
 
