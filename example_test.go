@@ -78,28 +78,30 @@ func Example() {
 func ExampleParseAgent() {
 	server := httptest.NewServer(&fake.Server{Answer: func(fake.Request) fake.Answer { return fake.Text("We open at nine.") }})
 	defer server.Close()
-
-	agent, err := hocket.ParseAgent(hocket.File{Name: "clerk.yaml", Data: []byte(`
+	said, err := ask("When do you open?", `
 instructions: You answer for a shop, in one sentence.
-model: {name: llama3, base_url: "` + server.URL + `/v1"}
-`)})
+model: {name: llama3, base_url: "`+server.URL+`/v1"}
+`)
+	fmt.Println(said, err)
+	// Output: We open at nine. <nil>
+}
+
+// ask returns what the agent of a file answers to a line.
+func ask(line, file string) (string, error) {
+	agent, err := hocket.ParseAgent(hocket.File{Name: "clerk.yaml", Data: []byte(file)})
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
 	chat, err := agent.Chat()
 	if err != nil {
-		log.Fatal(err)
+		return "", err
 	}
 	ctx, now := context.Background(), time.Date(2026, 3, 2, 19, 0, 0, 0, time.UTC)
 	if _, err := chat.Start(ctx, now); err != nil {
-		log.Fatal(err)
+		return "", err
 	}
-	reply, err := chat.Say(ctx, now, "When do you open?")
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(strings.Join(reply.Said, " "))
-	// Output: We open at nine.
+	reply, err := chat.Say(ctx, now, line)
+	return strings.Join(reply.Said, " "), err
 }
 
 // A spoken call with a caller made of two sentences, held as fast as it can be
