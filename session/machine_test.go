@@ -543,6 +543,54 @@ func TestMachineObserverPostsIntoAFullInbox(t *testing.T) {
 	}
 }
 
+// An observer that posts from outside, with the machine, does not wait for itself when the inbox
+// is full: the post fails. Another goroutine waits meanwhile, and what was taken is stepped.
+func TestMachineObserverPostsFromOutside(t *testing.T) {
+	bubble(t, MachineOptions{}, func(t *testing.T, p *program) {
+		var order []string
+		var failed error
+		var other error
+		done := make(chan struct{})
+		p.m.OnStep(func(s Step) {
+			e, ok := s.Event.(conv.TaskProgress)
+			if !ok {
+				return
+			}
+			order = append(order, e.ID)
+			if e.ID != "first" {
+				return
+			}
+			taken := 0
+			for failed == nil {
+				if failed = p.m.Post(conv.TaskProgress{ID: "own"}); failed == nil {
+					taken++
+				}
+			}
+			if taken == 0 || taken > inboxSize {
+				t.Errorf("%d posts were taken, expected at most %d", taken, inboxSize)
+			}
+			go func() {
+				defer close(done)
+				other = p.m.Post(conv.TaskProgress{ID: "other"})
+			}()
+		})
+		p.run(t.Context())
+		p.must(p.m.StartConversation())
+		p.in(conv.ListeningReady)
+		p.must(p.m.Post(conv.TaskProgress{ID: "first"}))
+		<-done
+		synctest.Wait()
+		if !errors.Is(failed, ErrFull) || other != nil {
+			t.Errorf("the observer got %v, the other goroutine %v", failed, other)
+		}
+		if n := len(order); n < 3 || order[n-1] != "other" || order[1] != "own" {
+			t.Errorf("%d facts were stepped: %q ...", n, order[:min(n, 3)])
+		}
+		p.must(p.m.EndConversation(""))
+		p.ended(nil)
+	})
+}
+
 // The same with others that press in, without a pause.
 func TestMachineObserverPostsAgainstAFlood(t *testing.T) {
 	m, err := NewMachine(MachineOptions{})
