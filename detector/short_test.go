@@ -2,6 +2,7 @@ package detector_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,4 +65,42 @@ func speakingFrames(t *testing.T, d port.Detector, pcm []int16) int {
 		count(&heard, s.Write(pcm[at:at+frame]) > speaking)
 	}
 	return heard
+}
+
+// TestQuietAnswerAfterALoudSentence: a quiet caller who has spoken loudly before is heard as
+// well as one who has not. The quietest speakers of the set answer with a digit.
+func TestQuietAnswerAfterALoudSentence(t *testing.T) {
+	digits, err := filepath.Glob(filepath.Join(sharedData(t, "fsdd-digits-8k"), "recordings", "*_theo_*.wav"))
+	if err != nil || len(digits) == 0 {
+		t.Fatalf("no recordings of digits: %v", err)
+	}
+	phrases, err := filepath.Glob(filepath.Join(sharedData(t, "vap-phrases"), "audio", "*.wav"))
+	if err != nil || len(phrases) == 0 {
+		t.Fatalf("no recordings of phrases: %v", err)
+	}
+	loud := readWAV(t, phrases[0])
+	peak := 0
+	for _, v := range loud {
+		peak = max(peak, int(v), -int(v))
+	}
+	for i, v := range loud {
+		loud[i] = int16(int(v) * 30000 / peak)
+	}
+	for _, d := range detectors(t) {
+		if d.Name() != "silero" {
+			continue
+		}
+		missed := 0
+		for _, file := range digits {
+			digit := slices.Concat(make([]int16, rate/2), readWAV(t, file), make([]int16, rate/2))
+			sentence := slices.Concat(make([]int16, rate/2), loud, make([]int16, 2*rate))
+			if speakingFrames(t, d, slices.Concat(sentence, digit))-speakingFrames(t, d, sentence) < 1 {
+				missed++
+			}
+		}
+		t.Logf("%d of %d are not heard", missed, len(digits))
+		if missed > 0 {
+			t.Errorf("%d of %d digits are not heard after a loud sentence, expected none", missed, len(digits))
+		}
+	}
 }
