@@ -16,7 +16,7 @@ var layers = []struct {
 	{8, []string{"internal/cli"}},
 	{7, []string{"internal/app"}},
 	{6, []string{"server"}},
-	{5, []string{"internal/model", ".", "server/api", "internal/bench", "server/telemetry"}},
+	{5, []string{"internal/model", ".", "server/api", "internal/bench", "internal/eval", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
