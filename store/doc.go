@@ -1,4 +1,4 @@
-// Package store holds what the stores of conversations below it have in common: what they
-// take, how long a dead node is kept, and how messages name a conversation. It keeps
-// nothing itself.
+// Package store contains what the stores in its subpackages have in common: the limits
+// on their input, how long they remember dead nodes, and how messages name a
+// conversation. It stores nothing itself.
 package store

@@ -19,7 +19,7 @@ func TestPlaces(t *testing.T) {
 	}{
 		{"/no/such/folder/a.db", "no such file", true},
 		{"mysql://user:secret@host/database", "the URL has an unknown scheme: expected the path of a file or postgres://", true},
-		{"postgres://user:secret@host:port/database", "the URL of PostgreSQL is wrong", true},
+		{"postgres://user:secret@host:port/database", "the URL of PostgreSQL is invalid", true},
 		{"postgres:user:secret@host/database", "the place is neither a path nor a URL", true},
 		{"PostgreSQL:/user:secret@host/database", "the place is neither a path nor a URL", true},
 		{"user:secret@host/database", "the place is neither a path nor a URL", true},

@@ -3,17 +3,16 @@
 // conversation, and the digests of tokens. It implements port.Store, port.Journal,
 // port.Registry, port.Archive and port.Tickets.
 //
-// The package decides how one that no longer holds a conversation is kept from writing
-// it (each write looks at the claim, and locks it, in the same statement), how long a
-// call waits for the database, and which databases are a store of this version. It
-// never looks into a snapshot, never decides what is saved or how long it is kept,
-// never logs, and puts no byte of a snapshot, no password and no token into an error.
+// Each write checks and locks the claim in the same statement, so that a process that no
+// longer holds a conversation cannot write it. The package also enforces a timeout on
+// each call and checks the version of the schema. It does not interpret snapshots, does
+// not decide what is saved or for how long, and does not log. Its errors contain no
+// content of snapshots, no password and no token.
 //
-// Ownership: a [Store] owns its pool of connections until Close; the pool's own
-// goroutine ends with it.
+// Ownership: a [Store] owns its pool of connections, with its goroutine, until Close.
 //
-// Durability: that of the server's synchronous_commit. With on, its default, what was
-// written when a call has returned survives the machine.
+// Durability: that of the server's synchronous_commit. With its default, on, what a call
+// has written when it returns survives a failure of the server's machine.
 //
 // Source: https://www.postgresql.org/docs/current/transaction-iso.html (READ
 // COMMITTED), https://www.postgresql.org/docs/current/explicit-locking.html.

@@ -10,8 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// piecesAtOnce is how many pieces of a journal one statement reads; the first one reads
-// a single piece, for those who want to know whether there is any.
+// piecesAtOnce is the number of pieces of a journal that one statement reads. The first
+// statement reads one piece, since some callers only check whether there is any.
 const piecesAtOnce = 32
 
 // table is one of numbered pieces.
@@ -29,14 +29,14 @@ func (t table) appending() string {
 	SELECT count(*) FROM held`
 }
 
-// Append adds a piece to the journal of a conversation, in one statement, as durable as
-// what Save saves. A piece is at most MaxSnapshot bytes long.
+// Append adds a piece to the journal of a conversation, in one statement. It is as
+// durable as Save. A piece has at most MaxSnapshot bytes.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	return s.append(ctx, journalTable, h, number, records)
 }
 
-// Read calls each with the pieces of a conversation in the order of their numbers. No
-// connection is held meanwhile: each may take its time, and use the store.
+// Read calls each with the pieces of a conversation in the order of their numbers. It
+// holds no connection meanwhile: each may block, and may use the store.
 func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
 	return s.read(ctx, journalTable, id, each)
 }
@@ -74,8 +74,7 @@ func (s *Store) append(ctx context.Context, to table, h port.Hold, number int, r
 	return s.fail(ctx, fmt.Sprintf("append piece %d of %s", number, store.Quote(h.ID)), err)
 }
 
-// piece is one of a journal; Size is that of its records, which are NULL where they
-// are too large.
+// piece is a piece of a journal. Records are nil if they exceed the maximum size.
 type piece struct {
 	Number  int
 	Size    int
@@ -89,7 +88,7 @@ func (s *Store) read(ctx context.Context, from table, id string, each func(numbe
 	for number, limit := 0, 1; ; limit = piecesAtOnce {
 		pieces, err := s.pieces(ctx, from, id, number, limit)
 		if err != nil {
-			return s.fail(ctx, fmt.Sprintf("read the pieces of %s behind %d", store.Quote(id), number), err)
+			return s.fail(ctx, fmt.Sprintf("read the pieces of %s after %d", store.Quote(id), number), err)
 		}
 		for _, p := range pieces {
 			if err := store.CheckSize("piece", p.Size, s.opts.MaxSnapshot); err != nil {
@@ -106,12 +105,12 @@ func (s *Store) read(ctx context.Context, from table, id string, each func(numbe
 	}
 }
 
-// pieces are the next ones behind a number, at most limit.
-func (s *Store) pieces(ctx context.Context, from table, id string, behind, limit int) ([]piece, error) {
+// pieces returns up to limit pieces after a number.
+func (s *Store) pieces(ctx context.Context, from table, id string, after, limit int) ([]piece, error) {
 	limited, end := s.limited(ctx)
 	defer end()
 	rows, err := s.pool.Query(limited, `SELECT number, length(records), CASE WHEN length(records) <= $3 THEN records END
-		FROM `+string(from)+` WHERE id = $1 AND number > $2 ORDER BY number LIMIT $4`, []byte(id), behind, s.opts.MaxSnapshot, limit)
+		FROM `+string(from)+` WHERE id = $1 AND number > $2 ORDER BY number LIMIT $4`, []byte(id), after, s.opts.MaxSnapshot, limit)
 	if err != nil {
 		return nil, err
 	}

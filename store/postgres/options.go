@@ -16,27 +16,26 @@ import (
 // DefaultTimeout is the default of [Options].Timeout.
 const DefaultTimeout = 5 * time.Second
 
-// Options configure a [Store]. URL alone must be set; the zero value of every other
-// field is its default.
+// Options configures a [Store]. URL must be set; other zero fields select the defaults.
 type Options struct {
 	// URL is postgres://user:password@host:port/database?setting=value, with the
 	// settings of libpq and of pgx's pool: sslmode, sslrootcert, pool_max_conns...
 	URL string
-	// Existing says that the database must be a store already: Open fails with
-	// [ErrNone] where it is none, and changes nothing.
+	// Existing means that Open does not create a store: it returns [ErrNone] if the
+	// database does not contain one.
 	Existing bool
-	// Timeout bounds each call, the wait for a connection included, here and in the
-	// database; [DefaultTimeout] if 0. The context of a call may end it earlier.
+	// Timeout is the limit of each call, including the wait for a connection, here and in
+	// the database; default [DefaultTimeout]. The context of a call may end it earlier.
 	Timeout time.Duration
-	// MaxSnapshot bounds a snapshot, or a piece of a journal, that is written or
-	// read, in bytes; [store.DefaultMaxSnapshot] if 0, at most [store.LargestSnapshot].
+	// MaxSnapshot is the maximum size of a snapshot, or a piece of a journal, in bytes;
+	// default [store.DefaultMaxSnapshot], at most [store.LargestSnapshot].
 	MaxSnapshot int
 }
 
-// ErrNone says that a database is no store.
-var ErrNone = errors.New("the database is no store: it has no schema hocket")
+// ErrNone reports that a database does not contain a store.
+var ErrNone = errors.New("the database does not contain a store: it has no schema hocket")
 
-// Validate reports the first setting that makes no sense. It connects to nobody.
+// Validate returns an error if a setting is invalid. It does not connect to the database.
 func (o Options) Validate() error {
 	_, err := o.pool()
 	return err
@@ -57,14 +56,14 @@ func IsURL(text string) bool {
 	return strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://")
 }
 
-// pool is the configuration of the connections. No error has the URL in it: what is
-// no URL may still hold a password.
+// pool returns the configuration of the connections. Its errors do not contain the URL,
+// since even an invalid one may contain a password.
 func (o Options) pool() (*pgxpool.Config, error) {
 	switch {
 	case !IsURL(o.URL):
-		return nil, errors.New("store: the URL is none of PostgreSQL, expected postgres://user@host/database")
+		return nil, errors.New("store: the URL is not one of PostgreSQL: expected postgres://user@host/database")
 	case o.Timeout < 0:
-		return nil, fmt.Errorf("store: Timeout is %v, expected 0 or more", o.Timeout)
+		return nil, fmt.Errorf("store: Timeout is %v: expected 0 or more", o.Timeout)
 	}
 	if err := store.CheckMost(o.MaxSnapshot); err != nil {
 		return nil, err
@@ -74,8 +73,8 @@ func (o Options) pool() (*pgxpool.Config, error) {
 	if err != nil || split(o.URL) {
 		return nil, errURL(err)
 	}
-	// A connection that nobody answers on is given up, and the database ends what it
-	// still does for one that is gone.
+	// Connecting times out like calls, and so do statements and transactions in the
+	// database, whose client may be gone.
 	if c.ConnConfig.ConnectTimeout == 0 || c.ConnConfig.ConnectTimeout > o.Timeout {
 		c.ConnConfig.ConnectTimeout = o.Timeout
 	}
@@ -87,29 +86,29 @@ func (o Options) pool() (*pgxpool.Config, error) {
 	if _, ok := c.ConnConfig.RuntimeParams["application_name"]; !ok {
 		c.ConnConfig.RuntimeParams["application_name"] = "hocket"
 	}
-	// Who has waited for a claim must see what has become of it.
+	// A statement that has waited for a claim must see its new state.
 	c.ConnConfig.RuntimeParams["default_transaction_isolation"] = "read committed"
 	return c, nil
 }
 
-// errURL says that a URL is wrong, in words of its own: nobody knows which part of what
-// is no URL was meant to be the password.
+// errURL returns an error for an invalid URL. It does not contain the parser's message,
+// which may quote a part that was meant to be the password.
 func errURL(err error) error {
 	why := ""
 	if parse, ok := errors.AsType[*pgconn.ParseConfigError](err); ok && parse.Unwrap() != nil {
 		switch text := parse.Unwrap().Error(); {
 		case strings.HasPrefix(text, "sslmode is invalid"):
-			why = ", its sslmode is none that is known"
+			why = " (unknown sslmode)"
 		case strings.HasPrefix(text, "unable to read CA file"):
-			why = ", the file that sslrootcert names cannot be read"
+			why = " (the file named by sslrootcert cannot be read)"
 		}
 	}
-	return fmt.Errorf("store: the URL of PostgreSQL is wrong%s: expected postgres://user@host/database, with special letters in user and password as %%40", why)
+	return fmt.Errorf("store: the URL of PostgreSQL is invalid%s: expected postgres://user@host/database, with special characters in user and password escaped like %%40", why)
 }
 
-// split reports whether a URL has lost its user: a letter of the password has ended the
-// part that they stand in, and the rest would be taken for a port, a database or a
-// setting, which messages name.
+// split reports whether an unescaped character of the password has ended the user
+// information of a URL. The rest of the password would be taken for a port, a database or
+// a setting, which messages quote.
 func split(text string) bool {
 	u, err := url.Parse(text)
 	return err != nil || u.User == nil && strings.Contains(text, "@")

@@ -23,24 +23,24 @@ func TestOptions(t *testing.T) {
 	}{
 		{Options{URL: good}, ""},
 		{Options{URL: "postgresql://host:1234/database?sslmode=verify-full&pool_max_conns=7"}, ""},
-		{Options{}, "the URL is none of PostgreSQL, expected postgres://"},
-		{Options{URL: strings.Replace(who, "postgres", "mysql", 1) + "@host/database"}, "the URL is none of PostgreSQL, expected postgres://"},
-		{Options{URL: "host=a password=secret"}, "the URL is none of PostgreSQL, expected postgres://"},
-		{Options{URL: good, Timeout: -1}, "Timeout is -1ns, expected"},
-		{Options{URL: good, MaxSnapshot: -1}, "MaxSnapshot is -1, expected"},
-		{Options{URL: good, MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457, expected"},
-		{Options{URL: who + "@host:port/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "/?#%@host/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "%2@host/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "@[host/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: "postgres://user:12/secret@host/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: "postgres://user:12#secret@host/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: "postgres://user:12?secret=@host/database"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "@host/database?sslmode=secret"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "@host/database?sslmode=strict"}, "its sslmode is none that is known"},
-		{Options{URL: "postgres://host/database?password=secret&pool_max_conns=secret"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "@host/database?pool_max_conns=0"}, "the URL of PostgreSQL is wrong"},
-		{Options{URL: who + "@host/database?sslrootcert=/no/such/file&sslmode=verify-full"}, "the file that sslrootcert names cannot be read"},
+		{Options{}, "the URL is not one of PostgreSQL: expected postgres://"},
+		{Options{URL: strings.Replace(who, "postgres", "mysql", 1) + "@host/database"}, "the URL is not one of PostgreSQL: expected postgres://"},
+		{Options{URL: "host=a password=secret"}, "the URL is not one of PostgreSQL: expected postgres://"},
+		{Options{URL: good, Timeout: -1}, "Timeout is -1ns: expected"},
+		{Options{URL: good, MaxSnapshot: -1}, "MaxSnapshot is -1: expected"},
+		{Options{URL: good, MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457: expected"},
+		{Options{URL: who + "@host:port/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "/?#%@host/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "%2@host/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "@[host/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: "postgres://user:12/secret@host/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: "postgres://user:12#secret@host/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: "postgres://user:12?secret=@host/database"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "@host/database?sslmode=secret"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "@host/database?sslmode=strict"}, "(unknown sslmode)"},
+		{Options{URL: "postgres://host/database?password=secret&pool_max_conns=secret"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "@host/database?pool_max_conns=0"}, "the URL of PostgreSQL is invalid"},
+		{Options{URL: who + "@host/database?sslrootcert=/no/such/file&sslmode=verify-full"}, "the file named by sslrootcert cannot be read"},
 	} {
 		err := c.o.Validate()
 		if c.want == "" {
@@ -148,9 +148,9 @@ func TestErrorsHoldNoValues(t *testing.T) {
 	}
 	wantError(t, s.Grant(t.Context(), b, grant([]byte("secret access"), []byte("other"))), `grant "b"`, "SQLSTATE 23505")
 	long := []byte(strings.Repeat("secret", 100))
-	wantError(t, s.Save(t.Context(), a, long), "the snapshot has 600 bytes, expected at most 100")
-	wantError(t, s.Append(t.Context(), a, 1, long), "the piece has 600 bytes, expected at most 100")
-	wantError(t, s.Grant(t.Context(), a, grant(long, nil)), "a digest has 600 bytes, expected at most 64")
+	wantError(t, s.Save(t.Context(), a, long), "the snapshot has 600 bytes: expected at most 100")
+	wantError(t, s.Append(t.Context(), a, 1, long), "the piece has 600 bytes: expected at most 100")
+	wantError(t, s.Grant(t.Context(), a, grant(long, nil)), "a digest has 600 bytes: expected at most 64")
 }
 
 // TestTooLarge: what others have written larger than this store takes is an error.
@@ -162,11 +162,11 @@ func TestTooLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := small.Load(t.Context(), "a")
-	wantError(t, err, `load "a"`, "the snapshot has 19 bytes, expected at most 10")
+	wantError(t, err, `load "a"`, "the snapshot has 19 bytes: expected at most 10")
 	err = small.Read(t.Context(), "b", func(int, []byte) error { return errors.New("it is read") })
-	wantError(t, err, `read piece 1 of "b"`, "the piece has 19 bytes, expected at most 10")
+	wantError(t, err, `read piece 1 of "b"`, "the piece has 19 bytes: expected at most 10")
 	for _, id := range []string{"", strings.Repeat("x", store.MaxID+1)} {
 		_, _, err := s.Load(t.Context(), id)
-		wantError(t, err, "bytes, expected 1 to 512")
+		wantError(t, err, "bytes: expected 1 to 512")
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// Beat keeps a node alive for ttl from now on, by the clock of the database. ttl is at
-// least 1 ms.
+// Beat marks a node as alive for ttl from now, by the clock of the database. ttl must be
+// at least 1 ms.
 func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
 	err := store.CheckNode(n, ttl)
 	if err == nil {
@@ -31,7 +31,7 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 	return s.fail(ctx, "beat of node "+store.Quote(n.ID), err)
 }
 
-// scanned is a node of a row.
+// scanned returns the node in a row.
 func scanned(row pgx.CollectableRow) (port.Node, error) {
 	var id []byte
 	var n port.Node
@@ -40,7 +40,7 @@ func scanned(row pgx.CollectableRow) (port.Node, error) {
 	return n, err
 }
 
-// Nodes are those that are alive.
+// Nodes returns the live nodes.
 func (s *Store) Nodes(ctx context.Context) ([]port.Node, error) {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -52,7 +52,7 @@ func (s *Store) Nodes(ctx context.Context) ([]port.Node, error) {
 	return nodes, s.fail(ctx, "nodes", err)
 }
 
-// Leave ends a node. One that is not there is no error.
+// Leave deletes a node and its claims. It returns nil if the node does not exist.
 func (s *Store) Leave(ctx context.Context, node string) error {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -66,7 +66,7 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 const holder = `SELECT n.id, n.url FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node
 	WHERE c.id = $1 AND n.until > clock_timestamp()`
 
-// Holder is the node that holds a conversation and is alive.
+// Holder returns the live node that holds a conversation.
 func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, err error) {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -80,17 +80,17 @@ func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, er
 	return n, err == nil, s.fail(ctx, "holder of "+store.Quote(id), err)
 }
 
-// making and locking have a transaction be the only one that has to do with the claim of
-// conversation $1, whether there is one or not.
+// making and locking lock the claim of conversation $1 for a transaction. making creates
+// a row for the lock if there is no claim.
 const (
 	making  = "INSERT INTO hocket.claims (id, token, moved) VALUES ($1, 0, clock_timestamp()) ON CONFLICT DO NOTHING"
 	locking = "SELECT FROM hocket.claims WHERE id = $1 FOR UPDATE"
 )
 
-// claiming gives conversation $1 to node $2 if that is alive and no other one holds it
-// that is. It is a statement of its own, behind those that lock the claim: it sees what
-// has changed while it waited for them. $3 is the token of the claim before: a claim that
-// nobody waits for any more, and that arrives behind a later one, takes nothing from it.
+// claiming gives conversation $1 to node $2 if the node is alive and no other live node
+// holds the conversation. It is a separate statement after those that lock the claim, so
+// that it sees what changed while they waited. $3 is the token of the previous claim: a
+// delayed statement, whose caller is gone, must not replace a later claim.
 const claiming = `UPDATE hocket.claims c
 	SET token = nextval('hocket.tokens'), node = $2, moved = clock_timestamp(), ended = false, granted = 0
 	WHERE id = $1 AND token = $3 AND EXISTS (SELECT FROM hocket.nodes WHERE id = $2 AND until > clock_timestamp())
@@ -98,18 +98,19 @@ const claiming = `UPDATE hocket.claims c
 	RETURNING token`
 
 var (
-	errDead  = errors.New("the node is not alive: expected one that beats")
-	errMoved = errors.New("the conversation was deleted or given up meanwhile: try again")
+	errDead  = errors.New("the node is not alive: expected a node that sends heartbeats")
+	errMoved = errors.New("the conversation was deleted or released meanwhile: try again")
 )
 
-// Claim gives a conversation to a node, in one transaction. Its tokens stay.
+// Claim gives a conversation to a node, in one transaction. The conversation's tokens stay
+// valid.
 func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	err := store.CheckID(id)
 	var token int64
 	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
-		for range 3 { // somebody who deletes or gives up is in the way but for a moment
+		for range 3 { // a deletion or a release interferes only briefly
 			var was int64
 			if was, err = s.claimed(limited, []byte(id)); err == nil {
 				token, err = s.claim(limited, []byte(id), []byte(node), was)
@@ -125,14 +126,14 @@ func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	return port.Hold{ID: id, Token: token}, nil
 }
 
-// claimed is the token of the last claim of a conversation; 0 if there is none.
+// claimed returns the token of the last claim of a conversation, or 0 if there is none.
 func (s *Store) claimed(ctx context.Context, id []byte) (token int64, err error) {
 	err = optional(s.pool.QueryRow(ctx, "SELECT token FROM hocket.claims WHERE id = $1", id).Scan(&token))
 	return token, err
 }
 
 func (s *Store) claim(ctx context.Context, id, node []byte, was int64) (token int64, err error) {
-	var by *port.Node // who holds it
+	var by *port.Node // the holder
 	var alive bool
 	var b pgx.Batch
 	b.Queue(making, id)
@@ -146,7 +147,7 @@ func (s *Store) claim(ctx context.Context, id, node []byte, was int64) (token in
 		return optional(err)
 	})
 	b.Queue("SELECT EXISTS (SELECT FROM hocket.nodes WHERE id = $1 AND until > clock_timestamp())", node).QueryRow(func(row pgx.Row) error { return row.Scan(&alive) })
-	b.Queue("DELETE FROM hocket.claims WHERE id = $1 AND token = 0", id) // it was made for the lock
+	b.Queue("DELETE FROM hocket.claims WHERE id = $1 AND token = 0", id) // the row that making created for the lock
 	if err := s.pool.SendBatch(ctx, &b).Close(); err != nil {
 		return 0, err
 	}
@@ -162,7 +163,7 @@ func (s *Store) claim(ctx context.Context, id, node []byte, was int64) (token in
 	}
 }
 
-// optional is an error, unless it says that there is no row.
+// optional returns nil for the error that there is no row, and other errors unchanged.
 func optional(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -170,7 +171,7 @@ func optional(err error) error {
 	return err
 }
 
-// Release gives a conversation up.
+// Release releases a conversation. If ended is true it also deletes its tokens.
 func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -181,7 +182,7 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	return s.fail(ctx, "release "+store.Quote(h.ID), err)
 }
 
-// Fenced are those of the holds that are no longer good.
+// Fenced returns the holds that are no longer valid.
 func (s *Store) Fenced(ctx context.Context, holds []port.Hold) ([]port.Hold, error) {
 	if len(holds) == 0 {
 		return nil, nil
@@ -206,8 +207,8 @@ func (s *Store) Fenced(ctx context.Context, holds []port.Hold) ([]port.Hold, err
 	return lost, s.fail(ctx, "look for lost holds", err)
 }
 
-// Abandoned are conversations that were claimed once, that are not ended, and that
-// nobody has held or saved for a time.
+// Abandoned returns conversations that were claimed, have not ended, and were neither
+// held nor saved for the time idle, the oldest first.
 func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) ([]string, error) {
 	limited, end := s.limited(ctx)
 	defer end()

@@ -17,15 +17,15 @@ import (
 var migrations embed.FS
 
 const (
-	// schemaVersion is that of the last migration.
+	// schemaVersion is the version of the last migration.
 	schemaVersion = 6
-	// migrationLock is the advisory lock of who migrates: "hocket".
+	// migrationLock is the number of the advisory lock for migrations: "hocket".
 	migrationLock = 0x686f636b6574
 	versions      = "hocket.goose_db_version"
 )
 
-// migrate brings the schema to schemaVersion, whatever it is now. Of several processes
-// one does it, and the others wait.
+// migrate brings the schema to schemaVersion. If several processes call it, one migrates
+// and the others wait.
 func (s *Store) migrate(ctx context.Context) error {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -40,16 +40,16 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // it holds the lock, and changes nothing
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // the transaction only holds the lock
 	// A migration may take longer than a call.
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
-		return fmt.Errorf("wait for others that migrate: %w", err)
+		return fmt.Errorf("wait for migrations by other processes: %w", err)
 	}
 	if version, err = s.version(ctx, tx); err != nil || version == schemaVersion {
-		return err // another was quicker
+		return err // another process has migrated meanwhile
 	}
 	if err := s.up(ctx); err != nil {
 		return fmt.Errorf("migrate from version %d to %d: %w", version, schemaVersion, err)
@@ -57,7 +57,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// up runs what is missing, on a connection of its own.
+// up runs the missing migrations on a separate connection.
 func (s *Store) up(ctx context.Context) error {
 	c := s.pool.Config().ConnConfig
 	c.RuntimeParams["statement_timeout"] = "0"
@@ -79,8 +79,8 @@ type querier interface {
 	QueryRow(ctx context.Context, text string, args ...any) pgx.Row
 }
 
-// version returns that of the schema, 0 for a database without one. A newer one is an
-// error.
+// version returns the version of the schema, or 0 if there is none. It returns an error if
+// the version is newer than schemaVersion.
 func (s *Store) version(ctx context.Context, q querier) (version int64, err error) {
 	var there bool
 	if err := q.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", versions).Scan(&there); err != nil || !there {
@@ -88,12 +88,12 @@ func (s *Store) version(ctx context.Context, q querier) (version int64, err erro
 	}
 	err = q.QueryRow(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versions+" WHERE is_applied").Scan(&version)
 	if err == nil && version > schemaVersion {
-		err = fmt.Errorf("the schema hocket has version %d, expected at most %d: a newer program has used it", version, schemaVersion)
+		err = fmt.Errorf("the schema hocket has version %d: expected at most %d (a newer program has used it)", version, schemaVersion)
 	}
 	return version, err
 }
 
-// runMigrations runs what is missing.
+// runMigrations runs the missing migrations.
 func runMigrations(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {

@@ -53,7 +53,7 @@ func TestOpenedAtOnce(t *testing.T) {
 func TestExisting(t *testing.T) {
 	url := server.Database(t)
 	_, err := Open(t.Context(), Options{URL: url, Existing: true})
-	if wantError(t, err, "the database is no store"); !errors.Is(err, ErrNone) {
+	if wantError(t, err, "the database does not contain a store"); !errors.Is(err, ErrNone) {
 		t.Errorf("error %v", err)
 	}
 	var there bool
@@ -89,7 +89,7 @@ func TestNewerVersionIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{URL: url})
-	wantError(t, err, fmt.Sprintf("version %d, expected at most %d: a newer program has used it", schemaVersion+1, schemaVersion))
+	wantError(t, err, fmt.Sprintf("version %d: expected at most %d (a newer program has used it)", schemaVersion+1, schemaVersion))
 }
 
 // TestStaysWhenReopened: and a store that is closed says so.

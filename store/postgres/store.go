@@ -26,17 +26,17 @@ var (
 	_ port.Versions   = (*Store)(nil)
 )
 
-// Store keeps conversations in a database. It is safe for concurrent use.
+// Store stores conversations in a database. It is safe for concurrent use.
 type Store struct {
 	opts Options
 	name string // of the database, without user and password
 	pool *pgxpool.Pool
 
-	writes *atomic.Int64 // counts them: see sent
+	writes *atomic.Int64 // number of writes: see sent
 }
 
-// Open connects to a database, and brings it to the version of this program. ctx bounds
-// Open alone.
+// Open connects to a database and migrates its schema to the version of this program. ctx
+// applies to Open only.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	c, err := o.pool()
 	if err != nil {
@@ -53,15 +53,15 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the calls that run and ends the connections. Calls after it fail;
-// closing again does nothing.
+// Close waits for running calls and closes the connections. Later calls fail; calling
+// Close again does nothing.
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil
 }
 
-// fail says where an operation failed. The server's message names tables and settings,
-// no values: those are parameters.
+// fail adds the database and the operation to an error. The server's messages contain no
+// values, since values are passed as parameters.
 func (s *Store) fail(ctx context.Context, op string, err error) error {
 	switch {
 	case err == nil:
@@ -74,21 +74,22 @@ func (s *Store) fail(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("store %s: %s: %w", s.name, op, err)
 }
 
-// limited bounds a call. Its end must be called.
+// limited returns a context with the timeout of a call.
 func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.opts.Timeout)
 }
 
-// The statements that write begin with a look at the claim. FOR SHARE has a claim wait
-// until they are done, and has them wait for a claim that is being made and look again:
-// nothing that began before a claim is written behind it.
+// Statements that write begin by checking the claim. FOR SHARE makes a new claim wait
+// until they are done, and makes them wait for a claim in progress and check it again:
+// a write that began before a claim cannot take effect after it.
 const (
 	held = "WITH held AS (SELECT id FROM hocket.claims WHERE id = $1 AND token = $2 FOR SHARE)"
-	// free is the same for a hold without a token. There is no claim that could be
-	// locked: such holds are those of a store's only process.
+	// free does the same for a hold without a token, which the only process of a store
+	// uses. There is no claim to lock.
 	free = "WITH held AS (SELECT $1::bytea AS id WHERE $2 = 0::bigint AND NOT EXISTS (SELECT FROM hocket.claims WHERE id = $1))"
 
-	// saving leaves a snapshot that was sent later under the same claim: see sent.
+	// saving does not replace a snapshot that was sent later under the same claim: see
+	// sent.
 	saving = `, saved AS (INSERT INTO hocket.snapshots AS s (id, saved, snapshot, token, number)
 		SELECT id, clock_timestamp(), $3, $2, $4 FROM held
 		ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, snapshot = excluded.snapshot, token = excluded.token, number = excluded.number
@@ -96,13 +97,12 @@ const (
 		SELECT count(*) FROM held`
 )
 
-// sent numbers the writes of this process. One that nobody waits for any more may still be
-// on its way, in the buffers of a network that was away, and arrive behind a later one: it
-// must not replace what that has written. Only one process writes under a claim, so its own
-// numbers are enough.
+// sent returns the number of a write. A write whose caller has given up may be delayed in
+// the network and arrive after a later one, which it must not replace. Only one process
+// writes under a claim, so that numbers of this process are sufficient.
 func (s *Store) sent() int64 { return s.writes.Add(1) }
 
-// fenced is a statement with the look at the claim of a hold.
+// fenced adds the check of the claim of a hold to a statement.
 func fenced(h port.Hold, text string) string {
 	if h.Token == 0 {
 		return free + text
@@ -110,10 +110,9 @@ func fenced(h port.Hold, text string) string {
 	return held + text
 }
 
-// Save replaces the snapshot of a conversation, in one statement. When it returns nil
-// the snapshot survives the process, and the server as its synchronous_commit says.
-// When it fails either snapshot may be there; it is not written any more when a later one
-// is.
+// Save replaces the snapshot of a conversation, in one statement. If it returns nil the
+// snapshot survives the process, and the server according to its synchronous_commit. If
+// it fails, the store may have either snapshot; the new one cannot replace a later one.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	err := errors.Join(store.CheckID(h.ID), store.CheckSize("snapshot", len(snapshot), s.opts.MaxSnapshot))
 	if err == nil {
@@ -131,8 +130,8 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	return s.fail(ctx, "save "+store.Quote(h.ID), err)
 }
 
-// Load returns the snapshot of a conversation; ok is false where there is none. One
-// that is larger than MaxSnapshot is an error.
+// Load returns the snapshot of a conversation. ok is false if there is none. It returns an
+// error if the snapshot is larger than MaxSnapshot.
 func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
 	if err := store.CheckID(id); err != nil {
 		return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
@@ -154,16 +153,15 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 	return snapshot, true, nil
 }
 
-// Delete removes all that is kept of a conversation. Its bytes stay in the server's
-// files until those are vacuumed and its log is used again: see the page of this
-// package.
+// Delete deletes all data of a conversation. Its bytes stay in the server's files until
+// these are vacuumed and the log is reused: see the README of this package.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := store.CheckID(id)
 	if err == nil {
 		limited, end := s.limited(ctx)
 		defer end()
-		// The claim goes first: what is being written is waited for, and what comes
-		// later is fenced. A batch is a transaction.
+		// The claim is deleted first: this waits for running writes and fences later
+		// ones. A batch is a transaction.
 		var b pgx.Batch
 		b.Queue("DELETE FROM hocket.claims WHERE id = $1", []byte(id))
 		b.Queue("DELETE FROM hocket.snapshots WHERE id = $1", []byte(id))

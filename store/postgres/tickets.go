@@ -12,18 +12,18 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// forgetTickets deletes those whose time is over, which no call finds any more.
+// forgetTickets deletes expired tickets.
 const forgetTickets = `DELETE FROM hocket.tickets WHERE digest IN (SELECT digest FROM hocket.tickets
 	WHERE until <= clock_timestamp() FOR UPDATE SKIP LOCKED)`
 
-// keeping keeps a ticket where there is room for it; one that is there counts as room.
-// Of several processes each may find room for the last one.
+// keeping stores a ticket if it is stored already or the limit is not reached. Concurrent
+// processes may exceed the limit.
 const keeping = `INSERT INTO hocket.tickets (digest, kind, until, value)
 	SELECT $1, $2, clock_timestamp() + $3::interval, $4 WHERE EXISTS (SELECT FROM hocket.tickets WHERE digest = $1)
 		OR (SELECT count(*) FROM hocket.tickets WHERE kind = $2 AND NOT spent AND until > clock_timestamp()) < $5
 	ON CONFLICT (digest) DO UPDATE SET spent = tickets.spent`
 
-// KeepTicket keeps what a ticket is good for.
+// KeepTicket stores the value of a ticket.
 func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
 	err := store.CheckTicket(digest, ttl, len(value), s.opts.MaxSnapshot)
 	if err == nil {
@@ -41,12 +41,12 @@ func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byt
 	return s.fail(ctx, "keep a ticket", err)
 }
 
-// FindTicket returns what a ticket is good for.
+// FindTicket returns the value of a ticket.
 func (s *Store) FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	return s.ticket(ctx, "SELECT value FROM hocket.tickets WHERE digest = $1 AND kind = $2 AND NOT spent AND until > clock_timestamp()", kind, digest)
 }
 
-// SpendTicket returns it for the last time.
+// SpendTicket returns the value of a ticket and invalidates the ticket.
 func (s *Store) SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	return s.ticket(ctx, `UPDATE hocket.tickets SET spent = true
 		WHERE digest = $1 AND kind = $2 AND NOT spent AND until > clock_timestamp() RETURNING value`, kind, digest)

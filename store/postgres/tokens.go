@@ -10,8 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// granting replaces the tokens of conversation $1, unless later ones are there: see sent.
-// What it had is looked at as it was before the statement.
+// granting replaces the tokens of conversation $1 unless later ones are stored: see sent.
+// The old values on its right-hand sides are those before the statement.
 const granting = `UPDATE hocket.claims SET granted = $7, access = $3, resume = $4, resume_before = $6, access_before = CASE
 	WHEN $6::bytea IS NULL THEN NULL WHEN $5::bytea IS NOT NULL THEN $5 WHEN resume = $6 THEN access WHEN resume_before = $6 THEN access_before END
 	WHERE id = $1 AND token = $2 AND granted < $7`
@@ -35,7 +35,7 @@ func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
 	return s.fail(ctx, "grant "+store.Quote(h.ID), err)
 }
 
-// digest is what a column has of one: NULL for none.
+// digest returns the value of a column: NULL if there is no digest.
 func digest(b []byte) []byte {
 	if len(b) == 0 {
 		return nil
@@ -43,17 +43,17 @@ func digest(b []byte) []byte {
 	return b
 }
 
-// Access is the conversation that an access token is good for.
+// Access returns the conversation for which an access token is valid.
 func (s *Store) Access(ctx context.Context, digest []byte) (id string, ok bool, err error) {
 	return s.find(ctx, "SELECT id FROM hocket.claims WHERE access = $1 UNION SELECT id FROM hocket.claims WHERE access_before = $1", digest)
 }
 
-// Resume is the conversation that a resume token is good for.
+// Resume returns the conversation for which a resume token is valid.
 func (s *Store) Resume(ctx context.Context, digest []byte) (id string, ok bool, err error) {
 	return s.find(ctx, "SELECT id FROM hocket.claims WHERE resume = $1 UNION SELECT id FROM hocket.claims WHERE resume_before = $1", digest)
 }
 
-// find looks a digest up.
+// find returns the conversation that a query finds by a digest.
 func (s *Store) find(ctx context.Context, text string, digest []byte) (string, bool, error) {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -65,7 +65,7 @@ func (s *Store) find(ctx context.Context, text string, digest []byte) (string, b
 	return string(id), err == nil, s.fail(ctx, "look up a token", err)
 }
 
-// Redeem takes a resume token back.
+// Redeem invalidates a resume token. It reports whether the token was valid.
 func (s *Store) Redeem(ctx context.Context, digest []byte) (ok bool, err error) {
 	limited, end := s.limited(ctx)
 	defer end()

@@ -13,7 +13,7 @@ import (
 // List returns the snapshots that were saved last.
 func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	if limit < 1 {
-		return nil, s.fail(ctx, "list", fmt.Errorf("limit is %d, expected 1 or more", limit))
+		return nil, s.fail(ctx, "list", fmt.Errorf("limit is %d: expected 1 or more", limit))
 	}
 	limited, end := s.limited(ctx)
 	defer end()
@@ -30,11 +30,12 @@ func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	return entries, s.fail(ctx, "list", err)
 }
 
-// expiredAtOnce is how many conversations Expire looks for at once.
+// expiredAtOnce is the number of conversations that one query of Expire returns.
 const expiredAtOnce = 1000
 
-// expired are conversations that nobody holds and that were last saved longer ago than
-// $1, or claimed where nothing was saved, or begun where there is a journal alone.
+// expired selects conversations that no live node holds and that are older than $1. Their
+// age is that of the snapshot, without one that of the claim, and without a claim that of
+// the journal's first piece.
 const expired = `
 	WITH held AS (SELECT c.id FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node WHERE n.until > clock_timestamp()),
 	old AS (SELECT clock_timestamp() - $1::interval AS at)
@@ -45,10 +46,11 @@ const expired = `
 		AND NOT EXISTS (SELECT FROM hocket.snapshots WHERE id = j.id) AND NOT EXISTS (SELECT FROM hocket.claims WHERE id = j.id)
 	LIMIT $2`
 
-// Expire deletes conversations that are old. Several processes may do so at once.
+// Expire deletes the conversations that were last saved longer ago than age and that no
+// live node holds. Several processes may call it concurrently.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	if age <= 0 {
-		return 0, s.fail(ctx, "expire", fmt.Errorf("the age is %v, expected more than 0", age))
+		return 0, s.fail(ctx, "expire", fmt.Errorf("the age is %v: expected more than 0", age))
 	}
 	for {
 		n, err := s.expire(ctx, age)
@@ -62,8 +64,8 @@ func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err
 	}
 }
 
-// expire deletes the next ones. Each has a transaction of its own: who locks several
-// conversations could wait for somebody who waits for them.
+// expire deletes a batch of conversations, each in its own transaction: a transaction
+// that locks several conversations could deadlock with another.
 func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	ids, err := s.expired(ctx, age)
 	if err != nil {
@@ -81,7 +83,7 @@ func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err
 	return deleted, nil
 }
 
-// expired are the next ones.
+// expired returns the next conversations to delete.
 func (s *Store) expired(ctx context.Context, age time.Duration) ([][]byte, error) {
 	limited, end := s.limited(ctx)
 	defer end()
@@ -92,9 +94,9 @@ func (s *Store) expired(ctx context.Context, age time.Duration) ([][]byte, error
 	return pgx.CollectRows(rows, pgx.RowTo[[]byte])
 }
 
-// removing deletes conversation $1 if it is still older than $2 and nobody who is alive
-// holds it, and what was made for the lock in any case. It is a statement of its own,
-// behind those that lock the claim: it sees what has changed while it waited for them.
+// removing deletes conversation $1 if it is still older than $2 and no live node holds
+// it, and in any case the row that making created. It is a separate statement after those
+// that lock the claim, so that it sees what changed while they waited.
 const removing = `
 	WITH old AS (SELECT clock_timestamp() - $2::interval AS at
 		WHERE NOT EXISTS (SELECT FROM hocket.claims c JOIN hocket.nodes n ON n.id = c.node WHERE c.id = $1 AND n.until > clock_timestamp())
@@ -107,9 +109,9 @@ const removing = `
 	claim AS (DELETE FROM hocket.claims WHERE id = $1 AND (token = 0 OR EXISTS (SELECT FROM old)))
 	SELECT EXISTS (SELECT FROM old)`
 
-// removeDead deletes a conversation, unless somebody has claimed, saved or deleted it
-// since it was found. Its claim is locked first, or made where there is none: whoever
-// holds it for a write may want the snapshot then, and never the other way round.
+// removeDead deletes a conversation unless it was claimed, saved or deleted since it was
+// found. It locks the claim first, like writes do, which avoids deadlocks with them; if
+// there is no claim it creates one.
 func (s *Store) removeDead(ctx context.Context, id []byte, age time.Duration) (deleted bool, err error) {
 	limited, end := s.limited(ctx)
 	defer end()

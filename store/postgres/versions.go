@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// naming notes the version of a conversation if its files are there: they are sent
-	// once, and not with each conversation.
+	// naming stores the digest of a conversation's version if the files are stored
+	// already, so that they need not be sent with each conversation.
 	naming = `, named AS (INSERT INTO hocket.versions (id, digest)
 		SELECT held.id, a.digest FROM held, hocket.agents a WHERE a.digest = $3
 		ON CONFLICT (id) DO UPDATE SET digest = excluded.digest RETURNING id)
 		SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM named)`
-	// filing keeps the files too.
+	// filing also stores the files.
 	filing = `, filed AS (INSERT INTO hocket.agents (digest, files) SELECT $3, $4 FROM held ON CONFLICT (digest) DO NOTHING),
 		named AS (INSERT INTO hocket.versions (id, digest) SELECT id, $3 FROM held
 			ON CONFLICT (id) DO UPDATE SET digest = excluded.digest RETURNING id)
 		SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM named)`
-	// tidying deletes the files that no conversation has.
+	// tidying deletes files that no conversation uses.
 	tidying = `DELETE FROM hocket.agents a WHERE NOT EXISTS (SELECT FROM hocket.versions WHERE digest = a.digest)`
 )
 
-// again is how often a write is tried whose files are deleted in the same moment.
+// again is the number of attempts of a write whose files are deleted concurrently.
 const again = 10
 
-// KeepVersion stores the files of the agent that a conversation is held with.
+// KeepVersion stores the files of the agent with which a conversation began.
 func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, files []byte) error {
 	err := errors.Join(store.CheckID(h.ID), store.CheckVersion(h, digest), store.CheckSize("agent", len(files), s.opts.MaxSnapshot))
 	if err == nil {
@@ -63,17 +63,18 @@ func (s *Store) keepVersion(ctx context.Context, h port.Hold, digest string, fil
 	return err
 }
 
-// foreignKeyViolation is a code of PostgreSQL.
+// foreignKeyViolation is an error code of PostgreSQL.
 const foreignKeyViolation = "23503"
 
-// referred reports whether files were deleted, or named, by somebody else in the moment.
+// referred reports whether a statement failed because files were deleted, or used by
+// another conversation, concurrently.
 func referred(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && e.Code == foreignKeyViolation
 }
 
-// tidy deletes the files that no conversation has. Where one has just begun with them,
-// they stay.
+// tidy deletes files that no conversation uses. They stay if a conversation begins with
+// them concurrently.
 func (s *Store) tidy(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, tidying)
 	if referred(err) {

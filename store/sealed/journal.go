@@ -10,15 +10,15 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// pieces seals the pieces of a journal or of recordings. A nil pieces refuses all calls.
+// pieces encrypts the pieces of a journal or of recordings. All calls of a nil pieces fail.
 type pieces struct {
 	in   port.Journal
 	box  *seal.Box
-	kind string // part of the name that each piece is sealed for
+	kind string // part of the name of each piece
 }
 
-// place is the name that a piece is sealed for: its kind, its number, and then the
-// conversation. No id that this program makes begins like it.
+// place returns the name for which a piece is encrypted: its kind, its number and the
+// conversation. No id of a conversation begins like it.
 func (p *pieces) place(id string, number int) string {
 	b := append([]byte{0}, p.kind...)
 	return string(append(binary.BigEndian.AppendUint64(b, uint64(number)), id...))
@@ -26,21 +26,21 @@ func (p *pieces) place(id string, number int) string {
 
 var errNoJournal = errors.New("sealed store: there is no journal")
 
-// Append seals a piece with the first key and appends it.
+// Append encrypts a piece with the first key and appends it.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	return s.journal.Append(ctx, h, number, records)
 }
 
-// Read opens the pieces. One that none of the keys opens ends it with an error, and so
-// does one that was never sealed.
+// Read decrypts the pieces. It returns an error at the first piece that is not encrypted
+// or that no key opens.
 func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
 	return s.journal.Read(ctx, id, each)
 }
 
-// Recordings is one of [port.Recordings]: it seals and opens as the journal does.
+// Recordings returns the encrypted recordings.
 func (s *Store) Recordings() port.Journal { return s.sound }
 
-// Append seals a piece with the first key and appends it.
+// Append encrypts a piece with the first key and appends it.
 func (p *pieces) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	if p == nil {
 		return errNoJournal

@@ -11,7 +11,7 @@ import (
 // KeySize is the length of a key, in bytes.
 const KeySize = seal.KeySize
 
-// Options configure a [Store].
+// Options configures a [Store]. Store and Keys must be set.
 type Options struct {
 	Store port.Store
 	// Journal, if set, is wrapped too.
@@ -22,14 +22,14 @@ type Options struct {
 	Tickets port.Tickets
 	// Versions, if set, are wrapped too.
 	Versions port.Versions
-	// Keys are the keys, of [KeySize] bytes: the first seals, all open.
+	// Keys are the keys, each of [KeySize] bytes. The first encrypts; all can decrypt.
 	Keys [][]byte
 }
 
-// Validate reports the first setting that makes no sense. No key is in its error.
+// Validate returns an error if a setting is missing or invalid. The error contains no key.
 func (o Options) Validate() error {
 	if o.Store == nil {
-		return errors.New("sealed store: Store is nil, expected one")
+		return errors.New("sealed store: Store must be set")
 	}
 	if _, err := seal.New(o.Keys); err != nil {
 		return fmt.Errorf("sealed store: %w", err)
@@ -37,5 +37,5 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// ParseKey reads a key as the environment has it: [KeySize] bytes in base64.
+// ParseKey parses a key: [KeySize] bytes in base64.
 func ParseKey(text string) ([]byte, error) { return seal.ParseKey(text) }

@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// Store seals what it writes. It is safe for concurrent use.
+// Store encrypts what it writes to the wrapped stores. It is safe for concurrent use.
 type Store struct {
 	store    port.Store
 	journal  *pieces       // nil: there is none
@@ -46,7 +46,7 @@ func New(o Options) (*Store, error) {
 	return s, nil
 }
 
-// Save seals a snapshot with the first key and saves it.
+// Save encrypts a snapshot with the first key and saves it.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	sealed, err := s.box.Seal(h.ID, snapshot)
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	return s.store.Save(ctx, h, sealed)
 }
 
-// Load loads a snapshot and opens it. One that none of the keys opens is an error,
-// and so is one that was never sealed.
+// Load loads a snapshot and decrypts it. It returns an error if the snapshot is not
+// encrypted or if no key opens it.
 func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
 	sealed, ok, err := s.store.Load(ctx, id)
 	if err != nil || !ok {
@@ -68,11 +68,11 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 	return snapshot, true, nil
 }
 
-// ErrOpen says that what is kept cannot be read with the keys that there are.
+// ErrOpen reports that stored data cannot be decrypted with the keys.
 var ErrOpen = errors.New("open the snapshot")
 
-// Sealed reports whether bytes were written by such a store.
+// Sealed reports whether b was written by a Store of this package.
 func Sealed(b []byte) bool { return seal.Sealed(b) }
 
-// Delete removes a conversation.
+// Delete deletes a conversation.
 func (s *Store) Delete(ctx context.Context, id string) error { return s.store.Delete(ctx, id) }

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// ticketPlace is the name that what a ticket is good for is sealed for. No id that this
-// program makes begins like it.
+// ticketPlace returns the name for which the value of a ticket is encrypted. No id of a
+// conversation begins like it.
 func ticketPlace(kind string, digest []byte) string {
 	return "\x00ticket\x00" + kind + "\x00" + string(digest)
 }
 
 var errNoTickets = errors.New("sealed store: there are no tickets")
 
-// KeepTicket seals what a ticket is good for with the first key and keeps it.
+// KeepTicket encrypts the value of a ticket with the first key and stores it.
 func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
 	if s.tickets == nil {
 		return errNoTickets
@@ -27,8 +27,8 @@ func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byt
 	return s.tickets.KeepTicket(ctx, kind, digest, b, ttl, most)
 }
 
-// FindTicket opens what a ticket is good for. What none of the keys opens is an error,
-// and so is what was never sealed.
+// FindTicket returns the decrypted value of a ticket. It returns an error if the value is
+// not encrypted or if no key opens it.
 func (s *Store) FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	if s.tickets == nil {
 		return nil, false, errNoTickets
@@ -37,7 +37,7 @@ func (s *Store) FindTicket(ctx context.Context, kind string, digest []byte) (val
 	return s.openTicket(kind, digest, b, ok, err)
 }
 
-// SpendTicket is FindTicket for the last time.
+// SpendTicket is like FindTicket and invalidates the ticket.
 func (s *Store) SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	if s.tickets == nil {
 		return nil, false, errNoTickets

@@ -9,13 +9,14 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// versionPlace is the name that the files of an agent are sealed for.
+// versionPlace returns the name for which the files of an agent are encrypted.
 func versionPlace(digest string) string { return "\x00agent\x00" + digest }
 
 var errNoVersions = errors.New("sealed store: there are no versions")
 
-// versionNames are those of a digest below, one for each key: who reads them cannot try
-// which files they are of, and each key has files that it opens.
+// versionNames returns the names of a digest in the wrapped store, one for each key. A
+// reader of the store cannot use them to check a guess of the files, and each key finds
+// the files that it opens.
 func (s *Store) versionNames(digest string) []string {
 	var names []string
 	for _, d := range s.box.Digests(versionPlace(digest)) {
@@ -24,13 +25,13 @@ func (s *Store) versionNames(digest string) []string {
 	return names
 }
 
-// KeepVersion seals the files of an agent with the first key and keeps them.
+// KeepVersion encrypts the files of an agent with the first key and stores them.
 func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, files []byte) error {
 	if s.versions == nil {
 		return errNoVersions
 	}
 	if digest == "" {
-		return errors.New("sealed store: the digest of an agent is empty")
+		return errors.New("sealed store: the digest of an agent must not be empty")
 	}
 	b, err := s.box.Seal(versionPlace(digest), files)
 	if err != nil {
@@ -39,8 +40,8 @@ func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, fil
 	return s.versions.KeepVersion(ctx, h, s.versionNames(digest)[0], b)
 }
 
-// LoadVersion opens the files of an agent. Those that the key of their name does not open
-// are an error, and so are those that were never sealed.
+// LoadVersion returns the decrypted files of an agent. It returns an error if they are not
+// encrypted or if the key of their name does not open them.
 func (s *Store) LoadVersion(ctx context.Context, digest string) (files []byte, ok bool, err error) {
 	if s.versions == nil {
 		return nil, false, errNoVersions

@@ -13,13 +13,13 @@ import (
 	"github.com/hocketvoice/hocket/internal/wait"
 )
 
-// errBusy is a checkpoint that others were in the way of, which SQLite tells in a
-// row and not as an error.
-var errBusy = errors.New("others use the file")
+// errBusy reports that other connections prevented a checkpoint, which SQLite returns as
+// a row instead of an error.
+var errBusy = errors.New("other connections use the file")
 
 func isBusy(err error) bool { return sqlitefile.IsBusy(err) || errors.Is(err, errBusy) }
 
-// do carries out a call of the store, with its retries, unless the store is closed.
+// do runs a call of the store, with retries, unless the store is closed.
 func (s *Store) do(ctx context.Context, f func() error) error {
 	s.mu.Lock()
 	if s.closed {
@@ -32,8 +32,8 @@ func (s *Store) do(ctx context.Context, f func() error) error {
 	return s.retry(ctx, f)
 }
 
-// retry runs f until the file is no longer locked by another connection, the end
-// of ctx, or the busy timeout.
+// retry calls f again while another connection locks the file, until ctx ends or the busy
+// timeout has passed.
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	const first, longest = 200 * time.Microsecond, 10 * time.Millisecond
 	var begin time.Time
@@ -50,21 +50,21 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 		if left <= 0 {
 			return err
 		}
-		pause := step/2 + rand.N(step/2) // two that wait for each other do not keep step
+		pause := step/2 + rand.N(step/2) // so that two calls do not retry at the same times
 		if err := wait.For(ctx, min(pause, left)); err != nil {
 			return err
 		}
 	}
 }
 
-// fail says where an operation failed and what was expected. The driver's message
-// is kept; it names tables and codes, no values.
+// fail adds the file, the operation and an explanation to an error. The driver's messages
+// contain names of tables and codes, but no values.
 func (s *Store) fail(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if end := ctx.Err(); end != nil {
-		err = end // "interrupted" is how it looks from inside
+		err = end // the driver only says "interrupted"
 	}
 	if what := s.explain(err); what != "" {
 		err = fmt.Errorf("%s: %w", what, err)
@@ -75,18 +75,18 @@ func (s *Store) fail(ctx context.Context, op string, err error) error {
 func (s *Store) explain(err error) string {
 	switch sqlitefile.Code(err) {
 	case codes.SQLITE_NOTADB:
-		return "the file is no SQLite database: expected a store, or no file"
+		return "the file is not an SQLite database: expected a store or no file"
 	case codes.SQLITE_CORRUPT:
 		return "the file is damaged"
 	case codes.SQLITE_FULL:
-		return "the disk is full: expected room for a snapshot"
+		return "the disk is full"
 	case codes.SQLITE_READONLY, codes.SQLITE_PERM, codes.SQLITE_CANTOPEN, codes.SQLITE_AUTH:
-		return "the file cannot be opened for writing: expected the right to write it and its folder"
+		return "the file cannot be opened for writing: expected permission to write the file and its folder"
 	case codes.SQLITE_IOERR:
-		return "the disk does not read or write"
+		return "the disk has failed to read or write"
 	}
 	if isBusy(err) {
-		return fmt.Sprintf("others have kept the file locked for %v", s.opts.BusyTimeout)
+		return fmt.Sprintf("other processes have locked the file for %v", s.opts.BusyTimeout)
 	}
 	return ""
 }

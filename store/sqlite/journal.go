@@ -22,20 +22,20 @@ func adding(table string) string {
 		ON CONFLICT (id, number) DO UPDATE SET number = excluded.number`
 }
 
-// reading is the statement that reads the piece behind a number.
+// reading selects the piece after a number.
 func reading(table string) string {
 	return `SELECT number, length(records), checksum, CASE WHEN length(records) <= ?1 THEN records END
 		FROM ` + table + ` WHERE id = ?2 AND number > ?3 ORDER BY number LIMIT 1`
 }
 
-// Append adds a piece to the journal of a conversation, as durable as what Save saves.
-// A piece is at most MaxSnapshot bytes long.
+// Append adds a piece to the journal of a conversation. It is as durable as Save. A piece
+// has at most MaxSnapshot bytes.
 func (s *Store) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	return s.append(ctx, s.trace, h, number, records)
 }
 
-// Read calls each with the pieces of a conversation in the order of their numbers. No
-// lock is held meanwhile: each may take its time, and use the store.
+// Read calls each with the pieces of a conversation in the order of their numbers. It
+// holds no lock meanwhile: each may block, and may use the store.
 func (s *Store) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
 	return s.read(ctx, s.trace, id, each)
 }
@@ -80,7 +80,7 @@ func (s *Store) read(ctx context.Context, from pieces, id string, each func(numb
 			return nil
 		}
 		if err != nil {
-			return s.fail(ctx, fmt.Sprintf("read the piece of %s behind %d", store.Quote(id), number), err)
+			return s.fail(ctx, fmt.Sprintf("read the piece of %s after %d", store.Quote(id), number), err)
 		}
 		if err := each(next, records); err != nil {
 			return err
@@ -89,12 +89,12 @@ func (s *Store) read(ctx context.Context, from pieces, id string, each func(numb
 	}
 }
 
-// next is the piece behind a number.
-func (s *Store) next(ctx context.Context, from pieces, id string, behind int) (number int, records []byte, err error) {
+// next returns the piece after a number.
+func (s *Store) next(ctx context.Context, from pieces, id string, after int) (number int, records []byte, err error) {
 	var size int
 	var sum int64
 	err = s.do(ctx, func() error {
-		return from.next.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id), behind).Scan(&number, &size, &sum, &records)
+		return from.next.QueryRowContext(ctx, s.opts.MaxSnapshot, []byte(id), after).Scan(&number, &size, &sum, &records)
 	})
 	switch {
 	case err != nil:

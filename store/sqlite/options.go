@@ -11,32 +11,28 @@ import (
 // DefaultBusyTimeout is the default of [Options].BusyTimeout.
 const DefaultBusyTimeout = 5 * time.Second
 
-// Options configure a [Store]. Path alone must be set; the zero value of every
-// other field is its default.
+// Options configures a [Store]. Path must be set; other zero fields select the defaults.
 type Options struct {
-	// Path is the file. It is made if it is not there, its folder is not. Beside
-	// it stand Path-wal and Path-shm while a store is open. The disk must be a
-	// local one.
+	// Path is the file, on a local disk. It is created if needed, but its folder is not.
+	// While a store is open there are also the files Path-wal and Path-shm.
 	Path string
-	// BusyTimeout bounds how long a call waits while another process writes;
-	// [DefaultBusyTimeout] if 0.
+	// BusyTimeout is how long a call waits while another process writes; default
+	// [DefaultBusyTimeout].
 	BusyTimeout time.Duration
-	// MaxSnapshot bounds a snapshot that is saved or loaded, in bytes;
-	// [store.DefaultMaxSnapshot] if 0, at most [store.LargestSnapshot].
+	// MaxSnapshot is the maximum size of a snapshot, or a piece of a journal, in bytes;
+	// default [store.DefaultMaxSnapshot], at most [store.LargestSnapshot].
 	MaxSnapshot int
-	// Now is the time that a snapshot is saved at, and that Expire counts from;
-	// time.Now if nil. It must be safe for concurrent use.
+	// Now returns the current time; default time.Now. It must be safe for concurrent use.
 	Now func() time.Time
 }
 
-// Validate reports the first setting that makes no sense. It does not look at
-// the disk.
+// Validate returns an error if a setting is invalid. It does not access the disk.
 func (o Options) Validate() error {
 	switch {
 	case o.Path == "":
-		return errors.New("store: Path is empty, expected the path of a file")
+		return errors.New("store: Path must be set")
 	case o.BusyTimeout < 0:
-		return fmt.Errorf("store: BusyTimeout is %v, expected 0 or more", o.BusyTimeout)
+		return fmt.Errorf("store: BusyTimeout is %v: expected 0 or more", o.BusyTimeout)
 	default:
 		return store.CheckMost(o.MaxSnapshot)
 	}

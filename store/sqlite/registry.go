@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// Beat keeps a node alive for ttl from now on, which is at least 1 ms.
+// Beat marks a node as alive for ttl from now. ttl must be at least 1 ms.
 func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
 	err := store.CheckNode(n, ttl)
 	if err == nil {
@@ -32,7 +32,7 @@ func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error 
 	return s.fail(ctx, "beat of node "+store.Quote(n.ID), err)
 }
 
-// Nodes are those that are alive.
+// Nodes returns the live nodes.
 func (s *Store) Nodes(ctx context.Context) (nodes []port.Node, err error) {
 	err = s.do(ctx, func() error {
 		rows, err := s.reader.QueryContext(ctx, "SELECT id, url FROM nodes WHERE until > ? ORDER BY id", s.opts.Now().UnixMilli())
@@ -55,7 +55,7 @@ func (s *Store) Nodes(ctx context.Context) (nodes []port.Node, err error) {
 	return nodes, s.fail(ctx, "nodes", err)
 }
 
-// Leave ends a node. One that is not there is no error.
+// Leave deletes a node and its claims. It returns nil if the node does not exist.
 func (s *Store) Leave(ctx context.Context, node string) error {
 	now := s.opts.Now().UnixMilli()
 	err := s.write(ctx, func(tx *sql.Tx) error {
@@ -68,10 +68,10 @@ func (s *Store) Leave(ctx context.Context, node string) error {
 	return s.fail(ctx, "leave of node "+store.Quote(node), err)
 }
 
-// holder finds the node that holds conversation ?1 and is alive at ?2.
+// holder selects the node that holds conversation ?1 and is alive at ?2.
 const holder = "SELECT n.id, n.url FROM claims c JOIN nodes n ON n.id = c.node WHERE c.id = ?1 AND n.until > ?2"
 
-// Holder is the node that holds a conversation and is alive.
+// Holder returns the live node that holds a conversation.
 func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, err error) {
 	err = s.do(ctx, func() error {
 		var name []byte
@@ -85,7 +85,7 @@ func (s *Store) Holder(ctx context.Context, id string) (n port.Node, ok bool, er
 	return n, err == nil, s.fail(ctx, "holder of "+store.Quote(id), err)
 }
 
-// Claim gives a conversation to a node. Its tokens stay.
+// Claim gives a conversation to a node. The conversation's tokens stay valid.
 func (s *Store) Claim(ctx context.Context, id, node string) (port.Hold, error) {
 	h := port.Hold{ID: id}
 	err := store.CheckID(id)
@@ -107,7 +107,7 @@ func claim(ctx context.Context, tx *sql.Tx, id, node []byte, now int64) (token i
 		return 0, err
 	}
 	if !alive {
-		return 0, fmt.Errorf("the node %s is not alive: expected one that beats", store.Quote(string(node)))
+		return 0, fmt.Errorf("the node %s is not alive: expected a node that sends heartbeats", store.Quote(string(node)))
 	}
 	var by []byte
 	var url string
@@ -123,7 +123,7 @@ func claim(ctx context.Context, tx *sql.Tx, id, node []byte, now int64) (token i
 	return token, err
 }
 
-// Release gives a conversation up.
+// Release releases a conversation. If ended is true it also deletes its tokens.
 func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	now := s.opts.Now().UnixMilli()
 	err := s.do(ctx, func() error {
@@ -136,7 +136,7 @@ func (s *Store) Release(ctx context.Context, h port.Hold, ended bool) error {
 	return s.fail(ctx, "release "+store.Quote(h.ID), err)
 }
 
-// Fenced are those of the holds that are no longer good.
+// Fenced returns the holds that are no longer valid.
 func (s *Store) Fenced(ctx context.Context, holds []port.Hold) (lost []port.Hold, err error) {
 	err = s.do(ctx, func() error {
 		lost = nil
@@ -155,8 +155,8 @@ func (s *Store) Fenced(ctx context.Context, holds []port.Hold) (lost []port.Hold
 	return lost, s.fail(ctx, "look for lost holds", err)
 }
 
-// Abandoned are conversations that were claimed once, that are not ended, and that
-// nobody has held or saved for a time.
+// Abandoned returns conversations that were claimed, have not ended, and were neither
+// held nor saved for the time idle, the oldest first.
 func (s *Store) Abandoned(ctx context.Context, idle time.Duration, limit int) (ids []string, err error) {
 	now := s.opts.Now()
 	err = s.do(ctx, func() error {

@@ -15,30 +15,29 @@ import (
 var migrations embed.FS
 
 const (
-	// schemaVersion is that of the last migration.
+	// schemaVersion is the version of the last migration.
 	schemaVersion = 7
-	// applicationID is in the header of the file, to tell it from the databases of
-	// other programs: "hock".
+	// applicationID is stored in the header of the file and distinguishes it from
+	// databases of other programs: "hock".
 	applicationID = 0x686f636b
 )
 
-// pageSize holds for a file that is empty as yet. Snapshots have 5 to 30 KB, which
-// are saved a quarter faster than with SQLite's own 4096 bytes.
+// pageSize applies to new files. Snapshots have 5 to 30 KB and are saved a quarter faster
+// than with the default of 4096 bytes.
 const pageSize = "_pragma=page_size(8192)"
 
-// migrate brings the schema to schemaVersion, whatever it is now. Each try begins
-// with a look at the file: another store, which then keeps it open, may have been
-// quicker.
+// migrate brings the schema to schemaVersion. Each attempt checks the version first, since
+// another store may have migrated the file and keep it open.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.retry(ctx, func() error {
 		version, err := s.version(ctx)
 		if err != nil || version == schemaVersion {
 			return err
 		}
-		// A connection with this setting keeps every lock that it got until it is
-		// closed: stores that are opened at the same time wait. It keeps the lock
-		// for reading too where it was refused that for writing, therefore each try
-		// has one of its own: two could stand in each other's way for ever.
+		// A connection with this setting keeps its locks until it is closed, so that
+		// stores opened at the same time wait. It also keeps a lock for reading if it
+		// does not get the one for writing. Therefore each attempt has its own
+		// connection: otherwise two could block each other forever.
 		db, err := connect(s.file, 1, "_pragma=locking_mode(EXCLUSIVE)", pageSize)
 		if err != nil {
 			return err
@@ -47,8 +46,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// version is that of the schema. Its connection is closed again: it would be in the
-// way of who wants to be alone with the file.
+// version returns the version of the schema. It closes its connection, which would block a
+// migration.
 func (s *Store) version(ctx context.Context) (int64, error) {
 	db, err := connect(s.file, 1)
 	if err != nil {
@@ -58,16 +57,16 @@ func (s *Store) version(ctx context.Context) (int64, error) {
 	return version, errors.Join(err, db.Close())
 }
 
-// migrateAlone runs what is missing on the only connection to the file.
+// migrateAlone runs the missing migrations on the only connection to the file.
 func migrateAlone(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE; COMMIT"); err != nil {
-		return fmt.Errorf("wait to be alone with the file: %w", err)
+		return fmt.Errorf("wait for exclusive access to the file: %w", err)
 	}
-	version, err := inspect(ctx, db) // another may have been quicker
+	version, err := inspect(ctx, db) // another process may have migrated meanwhile
 	if err != nil || version == schemaVersion {
 		return err
 	}
-	// Before the first table, or the next one would take the file for a stranger's.
+	// This comes before the first table: inspect rejects a file with tables and another id.
 	if _, err := db.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
 		return err
 	}
@@ -86,10 +85,10 @@ func migrateAlone(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// inspect returns the version of the schema, 0 for a file without one. Another
-// program's file and one of a newer version are errors.
+// inspect returns the version of the schema, or 0 if there is none. It returns an error
+// for a file of another program or of a newer version.
 func inspect(ctx context.Context, db *sql.DB) (version int64, err error) {
-	tx, err := db.BeginTx(ctx, nil) // deferred: all that is read is of one moment
+	tx, err := db.BeginTx(ctx, nil) // so that all queries see the same state
 	if err != nil {
 		return 0, err
 	}
@@ -108,7 +107,7 @@ func inspect(ctx context.Context, db *sql.DB) (version int64, err error) {
 		return 0, err
 	}
 	if app != applicationID && (app != 0 || tables > 0) {
-		return 0, errors.New("the file is the database of another program: expected a store, or no file")
+		return 0, errors.New("the file is the database of another program: expected a store or no file")
 	}
 	if versioned {
 		const last = "SELECT ifnull(max(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
@@ -117,7 +116,7 @@ func inspect(ctx context.Context, db *sql.DB) (version int64, err error) {
 		}
 	}
 	if version > schemaVersion {
-		return 0, fmt.Errorf("the file has schema version %d, expected at most %d: a newer program has used it", version, schemaVersion)
+		return 0, fmt.Errorf("the file has schema version %d: expected at most %d (a newer program has used it)", version, schemaVersion)
 	}
 	return version, nil
 }

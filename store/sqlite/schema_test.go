@@ -75,7 +75,7 @@ func TestMigratesFromVersion1(t *testing.T) {
 	}
 	// A process of that version still has it open.
 	_, err := Open(t.Context(), Options{Path: path, BusyTimeout: 20 * time.Millisecond})
-	wantError(t, err, path, "kept the file locked", "wait to be alone with the file")
+	wantError(t, err, path, "other processes have locked the file", "wait for exclusive access to the file")
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,5 +121,5 @@ func TestNewerVersionIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Path: path})
-	wantError(t, err, path, "schema version 8, expected at most 7: a newer program has used it")
+	wantError(t, err, path, "schema version 8: expected at most 7 (a newer program has used it)")
 }

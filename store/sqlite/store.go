@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// readers is how many calls of Load run at once.
+// readers is the number of connections for reading.
 const readers = 4
 
 var (
@@ -27,28 +27,27 @@ var (
 	_ port.Versions   = (*Store)(nil)
 )
 
-// Store keeps conversations in a file. It is safe for concurrent use.
+// Store stores conversations in a file. It is safe for concurrent use.
 type Store struct {
 	opts Options
-	file string // Path from the root: the folder that the process is in may change
-	lost error  // what the log of the file has lost
+	file string // absolute path, since the working directory may change
+	lost error  // why the write-ahead log is incomplete; see Damaged
 
-	// One connection writes: the file takes one writer anyway, and a queue is
-	// fairer than a lock. Others read, which never waits for a writer.
+	// One connection writes: the file allows only one writer, and a queue is fairer
+	// than a lock. Others read, which never waits for the writer.
 	writer, reader *sql.DB
 
-	// The statements of every step of a conversation; the others are prepared when
-	// they are used.
+	// The prepared statements of every step of a conversation.
 	save, load     *sql.Stmt
 	trace, records pieces
 
-	mu     sync.Mutex // guards closed, and that no call begins behind it
+	mu     sync.Mutex // guards closed; no call begins after it is set
 	closed bool
-	calls  sync.WaitGroup // those that run
+	calls  sync.WaitGroup // the running calls
 }
 
-// Open opens the store, makes its file, or brings it to the version of this
-// program. ctx bounds Open alone.
+// Open opens a store. It creates the file if needed and migrates it to the version of
+// this program. ctx applies to Open only.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -60,8 +59,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Damaged says what was lost before the store was opened: its write-ahead log was damaged,
-// and SQLite goes on without what stands behind the damage. nil: nothing was.
+// Damaged returns an error if the write-ahead log was damaged when the store was opened.
+// SQLite has then dropped what follows the damage.
 func (s *Store) Damaged() error { return s.lost }
 
 func (s *Store) open(ctx context.Context) (err error) {
@@ -91,14 +90,14 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return s.retry(ctx, func() error { return s.begin(ctx) })
 }
 
-// holds is true where the hold ?5 on the conversation ?1 is that of its last claim;
-// a hold without a token is NULL.
+// holds is true if ?5 is the token of the last claim of conversation ?1, or NULL and there
+// is no claim.
 const holds = "(SELECT token FROM claims WHERE id = ?1) IS ?5"
 
-// token is that of a hold for a statement with [holds].
+// token returns the token of a hold as the parameter of holds.
 func token(h port.Hold) sql.NullInt64 { return sql.NullInt64{Int64: h.Token, Valid: h.Token != 0} }
 
-// held tells a fenced write, which changes no row, from one that was done.
+// held returns port.ErrFenced if a write has changed no row.
 func held(r sql.Result, err error) error {
 	if err != nil {
 		return err
@@ -109,21 +108,22 @@ func held(r sql.Result, err error) error {
 	return port.ErrFenced
 }
 
-// begin switches the log on, before a reader comes, and prepares the statements.
+// begin enables the write-ahead log, which must precede the first reader, and prepares
+// the statements.
 func (s *Store) begin(ctx context.Context) error {
 	var mode string
 	if err := s.writer.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
 		return err
 	}
 	if mode != "wal" {
-		return fmt.Errorf("the journal's mode is %q, expected wal: is the file on a local disk?", mode)
+		return fmt.Errorf("the journal mode is %q: expected wal (is the file on a local disk?)", mode)
 	}
 	for _, p := range []struct {
 		stmt **sql.Stmt
 		db   *sql.DB
 		text string
 	}{
-		// No row is there to insert where the hold is not that of the last claim.
+		// If the hold is not that of the last claim there is no row to insert.
 		{&s.save, s.writer, `INSERT INTO snapshots (id, saved, checksum, snapshot)
 			SELECT ?1, ?2, ?3, ?4 WHERE ` + holds + `
 			ON CONFLICT (id) DO UPDATE SET saved = excluded.saved, checksum = excluded.checksum, snapshot = excluded.snapshot`},
@@ -135,7 +135,7 @@ func (s *Store) begin(ctx context.Context) error {
 		{&s.records.next, s.reader, reading("recordings")},
 	} {
 		if *p.stmt != nil {
-			continue // prepared in an earlier try
+			continue // prepared by an earlier attempt
 		}
 		stmt, err := p.db.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -146,9 +146,8 @@ func (s *Store) begin(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for the calls that run, moves the log into the file if no other
-// store has it open, and ends the connections. Calls after it fail; closing
-// again does nothing.
+// Close waits for running calls, moves the log into the file if no other store has it
+// open, and closes the connections. Later calls fail; calling Close again does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	again := s.closed
@@ -171,7 +170,7 @@ func (s *Store) close() error {
 			errs = append(errs, stmt.Close())
 		}
 	}
-	// The writer last: the last connection tidies up, which a reader may not.
+	// The writer comes last: the last connection moves the log, which a reader cannot.
 	for _, db := range []*sql.DB{s.reader, s.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())
@@ -180,10 +179,9 @@ func (s *Store) close() error {
 	return errors.Join(errs...)
 }
 
-// Save replaces the snapshot of a conversation, in one transaction with the look at
-// who holds it. The id is 1 to [store.MaxID] bytes, of any kind. When Save returns nil the
-// snapshot survives the process. When it fails the one before is still there, but
-// for an error of ctx, where either may be.
+// Save checks the hold and replaces the snapshot of a conversation in one transaction. The
+// id has 1 to [store.MaxID] bytes. If Save returns nil the snapshot survives the process.
+// If it fails the store still has the previous one; if ctx has ended it may have either.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	err := errors.Join(store.CheckID(h.ID), store.CheckSize("snapshot", len(snapshot), s.opts.MaxSnapshot))
 	if err == nil {
@@ -198,8 +196,8 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	return s.fail(ctx, "save "+store.Quote(h.ID), err)
 }
 
-// Load returns the snapshot of a conversation; ok is false where there is none.
-// One that is larger than MaxSnapshot, or that is not what was saved, is an error.
+// Load returns the snapshot of a conversation. ok is false if there is none. It returns an
+// error if the snapshot is larger than MaxSnapshot or its checksum is wrong.
 func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, err error) {
 	if err := store.CheckID(id); err != nil {
 		return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
@@ -223,10 +221,9 @@ func (s *Store) Load(ctx context.Context, id string) (snapshot []byte, ok bool, 
 	return nil, false, s.fail(ctx, "load "+store.Quote(id), err)
 }
 
-// Delete removes all that is kept of a conversation. Deleting what is not there is no
-// error. When it returns nil, nothing that was deleted before is left in the file or
-// its log; where it fails, the conversation may be gone already and its bytes still be
-// in the log: deleting it again makes sure.
+// Delete deletes all data of a conversation. It returns nil if the conversation does not
+// exist. After nil, the file and its log no longer contain any deleted data. If Delete
+// fails, the log may still contain bytes of the deleted conversation: call it again.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := store.CheckID(id)
 	if err == nil {
@@ -250,7 +247,7 @@ func remove(ctx context.Context, tx *sql.Tx, id []byte) error {
 	return tidy(ctx, tx)
 }
 
-// write carries out f in a transaction, which is undone where f fails.
+// write calls f in a transaction, which is rolled back if f fails.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 	return s.do(ctx, func() error {
 		tx, err := s.writer.BeginTx(ctx, nil)
@@ -264,7 +261,7 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 	})
 }
 
-// checksum has the id in it: a damaged index that leads to the wrong row is found.
+// checksum includes the id, which detects a damaged index that leads to the wrong row.
 func checksum(id string, snapshot []byte) int64 {
 	return int64(crc32.Update(crc32.ChecksumIEEE([]byte(id)), crc32.IEEETable, snapshot))
 }

@@ -121,10 +121,10 @@ func TestOptions(t *testing.T) {
 		want string
 	}{
 		{Options{Path: "a"}, ""},
-		{Options{}, "Path is empty, expected"},
-		{Options{Path: "a", BusyTimeout: -1}, "BusyTimeout is -1ns, expected"},
-		{Options{Path: "a", MaxSnapshot: -1}, "MaxSnapshot is -1, expected"},
-		{Options{Path: "a", MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457, expected"},
+		{Options{}, "Path must be set"},
+		{Options{Path: "a", BusyTimeout: -1}, "BusyTimeout is -1ns: expected"},
+		{Options{Path: "a", MaxSnapshot: -1}, "MaxSnapshot is -1: expected"},
+		{Options{Path: "a", MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457: expected"},
 	} {
 		err := c.o.Validate()
 		if c.want == "" {
@@ -168,14 +168,14 @@ func TestBounds(t *testing.T) {
 	saved(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
 	wantLoaded(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
 	err := s.Save(t.Context(), port.Hold{ID: "call"}, []byte(secret[:1001]))
-	wantError(t, err, path, `save "call"`, "1001 bytes, expected at most 1000")
+	wantError(t, err, path, `save "call"`, "1001 bytes: expected at most 1000")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
 	}
 	// What a store with a wider bound has saved.
 	saved(t, begun(t, Options{Path: path}), "call", secret)
 	_, _, err = s.Load(t.Context(), "call")
-	wantError(t, err, path, `load "call"`, "1400 bytes, expected at most 1000")
+	wantError(t, err, path, `load "call"`, "1400 bytes: expected at most 1000")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
 	}
@@ -204,7 +204,7 @@ func TestAnotherProgramHoldsTheLock(t *testing.T) {
 	saved(t, s, "call", "before")
 	other := raw(t, path)
 	execute(t, other, "BEGIN IMMEDIATE")
-	wantError(t, s.Save(t.Context(), port.Hold{ID: "call"}, []byte("after")), path, "kept the file locked for 20ms")
+	wantError(t, s.Save(t.Context(), port.Hold{ID: "call"}, []byte("after")), path, "other processes have locked the file for 20ms")
 	wantLoaded(t, s, "call", "before") // readers do not wait
 	patient := begun(t, Options{Path: path, BusyTimeout: time.Hour})
 
@@ -336,9 +336,9 @@ func TestListAndExpire(t *testing.T) {
 		}
 	}
 	_, err = s.Expire(t.Context(), 0)
-	wantError(t, err, "the age is 0s, expected")
+	wantError(t, err, "the age is 0s: expected")
 	_, err = s.List(t.Context(), 0)
-	wantError(t, err, "limit is 0, expected")
+	wantError(t, err, "limit is 0: expected")
 }
 
 // TestExpireWhileOthersWork: the log is emptied in spite of them, and they wait
@@ -435,7 +435,7 @@ func TestFilesThatAreNoStore(t *testing.T) {
 		{"a folder", dir, "it is a folder: expected a file"},
 		{"no folder", at("no/calls.db"), "does not exist: expected one"},
 		{"a file for a folder", filepath.Join(write("file", ""), "calls.db"), "is no folder: expected the folder of the file"},
-		{"a text", write("text", strings.Repeat("no database. ", 100)), "no SQLite database: expected a store, or no file"},
+		{"a text", write("text", strings.Repeat("no database. ", 100)), "not an SQLite database: expected a store or no file"},
 		{"a device", os.DevNull, "expected a regular file"},
 		{"another program's database", database("other", "CREATE TABLE snapshots (x)"), "another program"},
 		{"another program's database, marked", database("marked", "PRAGMA application_id = 7", "PRAGMA user_version = 1"), "another program"},

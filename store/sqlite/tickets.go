@@ -10,13 +10,13 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// keeping keeps a ticket where there is room for it; one that is there counts as room.
+// keeping stores a ticket if it is stored already or the limit is not reached.
 const keeping = `INSERT INTO tickets (digest, kind, until, value)
 	SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM tickets WHERE digest = ?1)
 		OR (SELECT count(*) FROM tickets WHERE kind = ?2 AND NOT spent AND until > ?6) < ?5
 	ON CONFLICT (digest) DO UPDATE SET spent = spent`
 
-// KeepTicket keeps what a ticket is good for.
+// KeepTicket stores the value of a ticket.
 func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
 	err := store.CheckTicket(digest, ttl, len(value), s.opts.MaxSnapshot)
 	if err == nil {
@@ -35,15 +35,15 @@ func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byt
 	return s.fail(ctx, "keep a ticket", err)
 }
 
-// good is a ticket that is.
+// good selects a valid ticket.
 const good = " WHERE digest = ? AND kind = ? AND NOT spent AND until > ?"
 
-// FindTicket returns what a ticket is good for.
+// FindTicket returns the value of a ticket.
 func (s *Store) FindTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	return s.ticket(ctx, s.reader, "SELECT value FROM tickets"+good, kind, digest)
 }
 
-// SpendTicket returns it for the last time.
+// SpendTicket returns the value of a ticket and invalidates the ticket.
 func (s *Store) SpendTicket(ctx context.Context, kind string, digest []byte) (value []byte, ok bool, err error) {
 	return s.ticket(ctx, s.writer, "UPDATE tickets SET spent = 1"+good+" RETURNING value", kind, digest)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// granting replaces the tokens of conversation ?1. What it had is looked at as it was
-// before the statement.
+// granting replaces the tokens of conversation ?1. The old values on its right-hand sides
+// are those before the statement.
 const granting = `UPDATE claims SET access = ?3, resume = ?4, resume_before = ?6, access_before = CASE
 	WHEN ?6 IS NULL THEN NULL WHEN ?5 IS NOT NULL THEN ?5 WHEN resume = ?6 THEN access WHEN resume_before = ?6 THEN access_before END
 	WHERE id = ?1 AND token = ?2`
@@ -27,7 +27,7 @@ func (s *Store) Grant(ctx context.Context, h port.Hold, g port.Grant) error {
 	return s.fail(ctx, "grant "+store.Quote(h.ID), err)
 }
 
-// digest is what a column has of one.
+// digest returns the value of a column: NULL if there is no digest.
 func digest(b []byte) any {
 	if len(b) == 0 {
 		return nil
@@ -35,17 +35,17 @@ func digest(b []byte) any {
 	return b
 }
 
-// Access is the conversation that an access token is good for.
+// Access returns the conversation for which an access token is valid.
 func (s *Store) Access(ctx context.Context, digest []byte) (id string, ok bool, err error) {
 	return s.find(ctx, "access", digest)
 }
 
-// Resume is the conversation that a resume token is good for.
+// Resume returns the conversation for which a resume token is valid.
 func (s *Store) Resume(ctx context.Context, digest []byte) (id string, ok bool, err error) {
 	return s.find(ctx, "resume", digest)
 }
 
-// find looks a digest up in a column, and in that of the tokens before.
+// find looks up a digest in a column and in the column of the earlier tokens.
 func (s *Store) find(ctx context.Context, column string, digest []byte) (string, bool, error) {
 	var id []byte
 	err := s.do(ctx, func() error {
@@ -57,7 +57,7 @@ func (s *Store) find(ctx context.Context, column string, digest []byte) (string,
 	return string(id), err == nil, s.fail(ctx, "look up a token", err)
 }
 
-// Redeem takes a resume token back.
+// Redeem invalidates a resume token. It reports whether the token was valid.
 func (s *Store) Redeem(ctx context.Context, digest []byte) (ok bool, err error) {
 	err = s.do(ctx, func() error {
 		r, err := s.writer.ExecContext(ctx, `UPDATE claims SET resume = nullif(resume, ?1), resume_before = nullif(resume_before, ?1)

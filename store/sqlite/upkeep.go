@@ -11,10 +11,11 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// List returns the snapshots that were saved last, with times in milliseconds.
+// List returns the snapshots that were saved last, the newest first. Times have a
+// resolution of a millisecond.
 func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	if limit < 1 {
-		return nil, s.fail(ctx, "list", fmt.Errorf("limit is %d, expected 1 or more", limit))
+		return nil, s.fail(ctx, "list", fmt.Errorf("limit is %d: expected 1 or more", limit))
 	}
 	var entries []port.Entry
 	err := s.do(ctx, func() (err error) {
@@ -44,12 +45,13 @@ func (s *Store) list(ctx context.Context, limit int) (entries []port.Entry, err 
 	return entries, rows.Err()
 }
 
-// expiredAtOnce is how many conversations one transaction of Expire deletes: those
-// who save meanwhile wait for no more. It looks for ten times as many at once.
+// expiredAtOnce is the number of conversations that one transaction of Expire deletes,
+// which bounds how long others wait to save. One query returns ten times as many.
 const expiredAtOnce = 100
 
-// expired are conversations that nobody holds now (?2) and that were last saved before
-// ?1, or claimed where nothing was saved, or begun where there is a journal alone.
+// expired selects conversations that no node alive at ?2 holds and that are older than ?1.
+// Their age is that of the snapshot, without one that of the claim, and without a claim
+// that of the journal's first piece.
 const expired = `
 	WITH held (id) AS (SELECT c.id FROM claims c JOIN nodes n ON n.id = c.node WHERE n.until > ?2)
 	SELECT id FROM snapshots WHERE saved < ?1 AND id NOT IN held
@@ -58,19 +60,17 @@ const expired = `
 		AND id NOT IN (SELECT id FROM snapshots) AND id NOT IN (SELECT id FROM claims)
 	LIMIT ?3`
 
-// spared is true where somebody has saved, claimed or deleted conversation ?3 since it
-// was found.
+// spared is true if conversation ?3 was saved, claimed or deleted since it was found.
 const spared = `SELECT EXISTS (SELECT 1 FROM claims c JOIN nodes n ON n.id = c.node WHERE c.id = ?3 AND n.until > ?2)
 	OR ifnull(coalesce((SELECT saved FROM snapshots WHERE id = ?3), (SELECT moved FROM claims WHERE id = ?3),
 		(SELECT added FROM journal WHERE id = ?3 AND number = 1)) >= ?1, true)`
 
 // Expire deletes the conversations that were last saved longer ago than age and that no
-// living node holds, and returns how many there were. When it returns nil, nothing that
-// was deleted before, by Delete or by itself, is left in the file or its log. Where it
-// fails some may be deleted already.
+// live node holds, and returns their number. If the error is nil, the file and its log no
+// longer contain any deleted data. Otherwise some conversations may be deleted already.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	if age <= 0 {
-		return 0, s.fail(ctx, "expire", fmt.Errorf("the age is %v, expected more than 0", age))
+		return 0, s.fail(ctx, "expire", fmt.Errorf("the age is %v: expected more than 0", age))
 	}
 	for n := 1; n > 0; deleted += n {
 		if n, err = s.expire(ctx, age); err != nil {
@@ -80,8 +80,8 @@ func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err
 	return deleted, s.fail(ctx, "expire: empty the log", s.do(ctx, func() error { return s.checkpoint(ctx) }))
 }
 
-// expire deletes the next ones. They are looked for without a lock, which takes long
-// where there are many.
+// expire deletes a batch of conversations. It searches without a lock, since the search
+// may take long.
 func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	now := s.opts.Now()
 	before := now.Add(-age).UnixMilli()
@@ -106,7 +106,7 @@ func (s *Store) expire(ctx context.Context, age time.Duration) (deleted int, err
 	return deleted, nil
 }
 
-// removeDead deletes conversations that are still to be deleted.
+// removeDead deletes those of the conversations that are still expired.
 func (s *Store) removeDead(ctx context.Context, tx *sql.Tx, ids [][]byte, before int64) (deleted int, err error) {
 	for _, id := range ids {
 		var stays bool
@@ -124,7 +124,7 @@ func (s *Store) removeDead(ctx context.Context, tx *sql.Tx, ids [][]byte, before
 	return deleted, nil
 }
 
-// column reads the only column of rows.
+// column returns the values of the only column of rows.
 func column[T any](rows *sql.Rows, err error) (list []T, _ error) {
 	if err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// KeepVersion stores the files of the agent that a conversation is held with, in one
-// transaction with the look at who holds the conversation.
+// KeepVersion checks the hold and stores the files of the agent with which a conversation
+// began, in one transaction.
 func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, files []byte) error {
 	err := errors.Join(store.CheckID(h.ID), store.CheckVersion(h, digest), store.CheckSize("agent", len(files), s.opts.MaxSnapshot))
 	if err == nil {
@@ -30,14 +30,14 @@ func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, fil
 	return s.fail(ctx, "keep the agent of "+store.Quote(h.ID), err)
 }
 
-// tidy deletes the files that no conversation has.
+// tidy deletes files that no conversation uses.
 func tidy(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, "DELETE FROM agents WHERE NOT EXISTS (SELECT 1 FROM versions WHERE versions.digest = agents.digest)")
 	return err
 }
 
-// LoadVersion returns the files of an agent. Those that are not what was kept are an
-// error.
+// LoadVersion returns the files of an agent. It returns an error if their checksum is
+// wrong.
 func (s *Store) LoadVersion(ctx context.Context, digest string) (files []byte, ok bool, err error) {
 	var sum int64
 	err = s.do(ctx, func() error {
