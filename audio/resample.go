@@ -32,7 +32,7 @@ func (o ResamplerOptions) Validate() error {
 		return err
 	}
 	if up, down := o.ratio(); max(up, down) > resampleMaxTerm {
-		return fmt.Errorf("resampler: %d to %d Hz is a ratio of %d:%d, expected terms of at most %d", o.From, o.To, down, up, resampleMaxTerm)
+		return fmt.Errorf("resampler: %d to %d Hz is a ratio of %d:%d: expected terms of at most %d", o.From, o.To, down, up, resampleMaxTerm)
 	}
 	return nil
 }

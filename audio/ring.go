@@ -11,7 +11,7 @@ type RingOptions struct {
 // Validate returns an error if an option is invalid.
 func (o RingOptions) Validate() error {
 	if o.Capacity < 1 {
-		return fmt.Errorf("ring: Capacity is %d samples, expected at least 1", o.Capacity)
+		return fmt.Errorf("ring: Capacity is %d samples: expected at least 1", o.Capacity)
 	}
 	return nil
 }

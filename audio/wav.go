@@ -63,7 +63,7 @@ type WAVError struct {
 
 // Error returns the place, what was found, and what was expected.
 func (e *WAVError) Error() string {
-	return fmt.Sprintf("wav: byte %d: found %s, expected %s", e.Offset, e.Found, e.Expected)
+	return fmt.Sprintf("wav: byte %d: found %s: expected %s", e.Offset, e.Found, e.Expected)
 }
 
 // Unwrap returns Err.
@@ -84,7 +84,7 @@ type WAVReaderOptions struct {
 // Validate returns an error if an option is invalid.
 func (o WAVReaderOptions) Validate() error {
 	if o.MaxChannels < 0 || o.MaxChannels > wavMaxChannels {
-		return fmt.Errorf("wav reader: MaxChannels is %d, expected 1 to %d, or 0 for 2", o.MaxChannels, wavMaxChannels)
+		return fmt.Errorf("wav reader: MaxChannels is %d: expected 1 to %d, or 0 for 2", o.MaxChannels, wavMaxChannels)
 	}
 	return nil
 }

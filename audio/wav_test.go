@@ -287,7 +287,7 @@ func TestWAVReaderTruncatedSound(t *testing.T) {
 	if !errors.As(err, &wavError) || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("the error is %v, want a WAVError of an unexpected EOF", err)
 	}
-	if want := "wav: byte 51: found the end of the file, expected 5 more bytes of sound"; err.Error() != want {
+	if want := "wav: byte 51: found the end of the file: expected 5 more bytes of sound"; err.Error() != want {
 		t.Errorf("the error says %q, want %q", err, want)
 	}
 	if _, again := w.Read(make([]int16, 2)); !errors.Is(again, err) {

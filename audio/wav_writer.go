@@ -24,7 +24,7 @@ func (o WAVWriterOptions) Validate() error {
 		return err
 	}
 	if o.Channels < 0 || o.Channels > 2 {
-		return fmt.Errorf("wav writer: Channels is %d, expected 1 or 2, or 0 for 1", o.Channels)
+		return fmt.Errorf("wav writer: Channels is %d: expected 1 or 2, or 0 for 1", o.Channels)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func wavHeaderBytes(rate, channels int) (h [wavHeaderSize]byte) {
 // of channels.
 func (w *WAVWriter) Write(pcm []int16) error {
 	if w.err == nil && len(pcm)%w.channels != 0 {
-		return fmt.Errorf("wav: write %d samples, expected a multiple of %d channels", len(pcm), w.channels)
+		return fmt.Errorf("wav: write %d samples: expected a multiple of %d channels", len(pcm), w.channels)
 	}
 	for len(pcm) > 0 && w.err == nil {
 		n := min(len(pcm), len(w.buf)/2)
@@ -109,7 +109,7 @@ func (w *WAVWriter) Write(pcm []int16) error {
 // WriteStereo writes two channels of equal length.
 func (w *WAVWriter) WriteStereo(left, right []int16) error {
 	if w.err == nil && (w.channels != 2 || len(left) != len(right)) {
-		return fmt.Errorf("wav: write %d samples left and %d right to %d channels, expected as many on either side of 2", len(left), len(right), w.channels)
+		return fmt.Errorf("wav: write %d samples left and %d right to %d channels: expected as many on either side of 2", len(left), len(right), w.channels)
 	}
 	for len(left) > 0 && w.err == nil {
 		n := min(len(left), len(w.buf)/4)

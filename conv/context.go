@@ -66,7 +66,7 @@ func (x *Context) sections() [2]*map[string]json.RawMessage {
 // entries. With returns x and an error if the changes are invalid or exceed a limit.
 func (x Context) With(changes string) (Context, error) {
 	if n := len(changes); n > maxContextChanges {
-		return x, fmt.Errorf("the changes have %d bytes, must have at most %d", n, maxContextChanges)
+		return x, fmt.Errorf("the changes have %d bytes: expected at most %d", n, maxContextChanges)
 	}
 	if !utf8.ValidString(changes) {
 		return x, errors.New("the context must be valid UTF-8")
@@ -110,7 +110,7 @@ func withEntries(entries, changes map[string]json.RawMessage) (map[string]json.R
 	next := maps.Clone(entries)
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		if n := len(name); n == 0 || n > maxContextName {
-			return nil, fmt.Errorf("the name of an entry has %d bytes, must have 1 to %d", n, maxContextName)
+			return nil, fmt.Errorf("the name of an entry has %d bytes: expected 1 to %d", n, maxContextName)
 		}
 		if isNull(changes[name]) {
 			delete(next, name)
@@ -176,14 +176,14 @@ func (x *Context) check() error {
 	size := 0
 	for i, section := range x.sections() {
 		if n := len(*section); n > maxContextEntries {
-			return fmt.Errorf("%s would have %d entries, must have at most %d", [...]string{sectionFiles, sectionPreferences}[i], n, maxContextEntries)
+			return fmt.Errorf("%s would have %d entries: expected at most %d", [...]string{sectionFiles, sectionPreferences}[i], n, maxContextEntries)
 		}
 		for name, value := range *section { // order: a sum
 			size += len(name) + len(value)
 		}
 	}
 	if size > maxContextBytes {
-		return fmt.Errorf("the context would have %d bytes, must have at most %d", size, maxContextBytes)
+		return fmt.Errorf("the context would have %d bytes: expected at most %d", size, maxContextBytes)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 		return nil, fmt.Errorf("restore: the snapshot: no valid JSON: %w", err)
 	}
 	if s.Version != snapshotVersion {
-		return nil, fmt.Errorf("restore: the snapshot has version %d, expected %d", s.Version, snapshotVersion)
+		return nil, fmt.Errorf("restore: the snapshot has version %d: expected %d", s.Version, snapshotVersion)
 	}
 	c.st = s.State.state()
 	c.st.Dialogue = s.State.Dialogue
@@ -137,14 +137,14 @@ func (s *State) check() error {
 		bad  bool
 		what string
 	}{
-		{s.Phase == Suspended && !s.Before.Active(), fmt.Sprintf("before: %v, expected a phase that can be suspended", s.Before)},
-		{r.Sealed < 0 || r.Sealed > len(r.Text), fmt.Sprintf("reply.sealed: %d, expected 0 to %d, the length of reply.text", r.Sealed, len(r.Text))},
+		{s.Phase == Suspended && !s.Before.Active(), fmt.Sprintf("before: %v: expected a phase that can be suspended", s.Before)},
+		{r.Sealed < 0 || r.Sealed > len(r.Text), fmt.Sprintf("reply.sealed: %d: expected 0 to %d, the length of reply.text", r.Sealed, len(r.Text))},
 		{len(r.Unsaid) > len(r.Text), "reply.unsaid: must not be longer than reply.text"},
 		{!s.ReadBack.check(), "read_back: offsets must be within its text"},
-		{r.Attempt < 0, fmt.Sprintf("reply.attempt: %d, expected 0 or more", r.Attempt)},
-		{s.Conn.Attempts < 0, fmt.Sprintf("connection.attempts: %d, expected 0 or more", s.Conn.Attempts)},
-		{s.Pending.Feedback < 0, fmt.Sprintf("pending.feedback: %d, expected 0 or more", s.Pending.Feedback)},
-		{s.DeadAir.Next < 0, fmt.Sprintf("dead_air.next: %d, expected 0 or more", s.DeadAir.Next)},
+		{r.Attempt < 0, fmt.Sprintf("reply.attempt: %d: expected 0 or more", r.Attempt)},
+		{s.Conn.Attempts < 0, fmt.Sprintf("connection.attempts: %d: expected 0 or more", s.Conn.Attempts)},
+		{s.Pending.Feedback < 0, fmt.Sprintf("pending.feedback: %d: expected 0 or more", s.Pending.Feedback)},
+		{s.DeadAir.Next < 0, fmt.Sprintf("dead_air.next: %d: expected 0 or more", s.DeadAir.Next)},
 	} {
 		if c.bad {
 			return errors.New(c.what)
@@ -153,7 +153,7 @@ func (s *State) check() error {
 	for p, timers := range phaseTimers {
 		for _, t := range timers {
 			if !s.Timers[t].IsZero() && !slices.Contains(phaseTimers[s.Phase], t) {
-				return fmt.Errorf("timers: %v is armed in %v, expected only in %v", t, s.Phase, Phase(p))
+				return fmt.Errorf("timers: %v is armed in %v: expected only in %v", t, s.Phase, Phase(p))
 			}
 		}
 	}

@@ -84,11 +84,11 @@ func TestRestoreRefuses(t *testing.T) {
 		"empty":             {nil, "no valid JSON"},
 		"garbage":           {[]byte("hello"), "no valid JSON"},
 		"truncated":         {good[:len(good)/2], "no valid JSON"},
-		"another version":   {replace(`"version":1`, `"version":7`), "version 7, expected 1"},
+		"another version":   {replace(`"version":1`, `"version":7`), "version 7: expected 1"},
 		"unknown phase":     {replace(`"phase":"idle"`, `"phase":"dreaming"`), "dreaming"},
 		"unknown timer":     {replace(`"timers":{}`, `"timers":{"lunch":"2026-01-01T00:00:00Z"}`), "lunch"},
 		"broken fact":       {replace(`"version":1`, `"version":1,"deferred":[{"type":"nonsense"}]`), "nonsense"},
-		"JSON of something": {[]byte(`{"answer":42}`), "version 0, expected 1"},
+		"JSON of something": {[]byte(`{"answer":42}`), "version 0: expected 1"},
 	} {
 		_, err := conv.Restore(conv.Options{}, c.snapshot)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

@@ -156,7 +156,7 @@ func (k *Checker) checkTransitions(s step) error {
 		return fmt.Errorf("the transitions end in %v, but the state is %v", at, s.after.Phase)
 	}
 	if n := len(k.c.Recent()); n > 20 {
-		return fmt.Errorf("%d recent transitions, must be at most 20", n)
+		return fmt.Errorf("%d recent transitions: expected at most 20", n)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (r *Run) expectation(line string, from int, start conv.Phase) error {
 	switch word {
 	case "phase":
 		if got := r.Conv.Phase().String(); got != rest {
-			return fmt.Errorf("phase is %s, expected %s", got, rest)
+			return fmt.Errorf("phase is %s: expected %s", got, rest)
 		}
 	case "view":
 		return r.expectView(rest)
@@ -53,13 +53,13 @@ func (r *Run) expectation(line string, from int, start conv.Phase) error {
 			}
 		}
 		if strconv.Itoa(n) != rest {
-			return fmt.Errorf("%d events were late, expected %s", n, rest)
+			return fmt.Errorf("%d events were late: expected %s", n, rest)
 		}
 	case "said", "never":
 		return r.expectHistory(word, rest)
 	case "calls":
 		if n := len(r.Conv.State().Calls); strconv.Itoa(n) != rest {
-			return fmt.Errorf("%d calls are open, expected %s", n, rest)
+			return fmt.Errorf("%d calls are open: expected %s", n, rest)
 		}
 	case "armed", "idle":
 		return r.expectTimer(word == "armed", rest)
@@ -69,7 +69,7 @@ func (r *Run) expectation(line string, from int, start conv.Phase) error {
 			return err
 		}
 		if string(got) != rest {
-			return fmt.Errorf("the context is %s, expected %s", got, rest)
+			return fmt.Errorf("the context is %s: expected %s", got, rest)
 		}
 	case "words":
 		return compareQuoted("the user's words are", r.Conv.State().User.Words(), rest)
@@ -87,7 +87,7 @@ func compareQuoted(what, got, quoted string) error {
 		return fmt.Errorf("%s: expected a quoted text", quoted)
 	}
 	if got != want {
-		return fmt.Errorf("%s %q, expected %q", what, got, want)
+		return fmt.Errorf("%s %q: expected %q", what, got, want)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (r *Run) expectView(rest string) error {
 		return err
 	}
 	if got := view.Of(r.Conv.State().Views()); got != want {
-		return fmt.Errorf("view %s is %s, expected %s", name, got, want)
+		return fmt.Errorf("view %s is %s: expected %s", name, got, want)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (r *Run) expectEffect(none bool, rest string, from int) error {
 	}
 	switch {
 	case exact && n != want:
-		return fmt.Errorf("%d effects %s %s, expected %d", n, kind, rest, want)
+		return fmt.Errorf("%d effects %s %s: expected %d", n, kind, rest, want)
 	case !exact && n == 0:
 		return fmt.Errorf("no effect %s %s, expected one", kind, rest)
 	}
@@ -232,7 +232,7 @@ func (r *Run) expectTurn(rest string) error {
 		}
 	}
 	if got != want {
-		return fmt.Errorf("turn %s is %s, expected %s", number, got, want)
+		return fmt.Errorf("turn %s is %s: expected %s", number, got, want)
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (r *Run) expectTimer(armed bool, name string) error {
 		}
 		known = true
 		if at.IsZero() == armed {
-			return fmt.Errorf("deadline %s is armed: %v, expected %v", name, !at.IsZero(), armed)
+			return fmt.Errorf("deadline %s is armed: %v: expected %v", name, !at.IsZero(), armed)
 		}
 	}
 	if !known {

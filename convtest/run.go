@@ -216,7 +216,7 @@ func (r *Run) replay() error {
 		return err
 	}
 	if n != len(r.Steps) {
-		return fmt.Errorf("%d steps, expected %d", n, len(r.Steps))
+		return fmt.Errorf("%d steps: expected %d", n, len(r.Steps))
 	}
 	if last == nil {
 		return nil

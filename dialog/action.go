@@ -169,7 +169,7 @@ func (t *turn) actionMissing(s *agent.Step, missing []string) {
 	}
 	if len(names) == 0 {
 		t.st.Action.Failed = true
-		t.fail("MissingSlotError", "action "+s.Action.Name+" needs "+strings.Join(missing, ", ")+", expected names of slots")
+		t.fail("MissingSlotError", "action "+s.Action.Name+" needs "+strings.Join(missing, ", ")+": expected names of slots")
 		return
 	}
 	t.trace("action_missing", TraceData{Step: s.ID, Action: s.Action.Name, Slot: names[0]})

@@ -74,7 +74,7 @@ func TestDeclaredFlow(t *testing.T) {
 func TestDeclaredTwice(t *testing.T) {
 	for want, second := range map[string]string{
 		"declared twice": "actions: {book: {inputs: [city], mock: {ref: B1}}}\n",
-		"want steps, or confirm without steps": `
+		"expected steps, or confirm without steps": `
 flows: {f: {trigger: {intents: [do it]}, confirm: Sure?, steps: [{step: a, type: say, message: Hi}]}}
 `,
 	} {

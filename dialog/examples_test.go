@@ -205,10 +205,10 @@ flows:
 		t.Error("the action is not marked as mocked")
 	}
 	for _, c := range []struct{ mock, want string }{
-		{"mock: 3", "want {output: value}, got a single value"},
+		{"mock: 3", "is a single value: expected {output: value}"},
 		{"mock: {reff: 1}", `declares no output "reff" (did you mean "ref"?)`},
 		{`mock: {ref: "= amont"}`, `unknown slot "amont" (did you mean "amount"?)`},
-		{"mock: {ref: 1}\n    http: {url: x}", "want http, mcp or mock, one of them"},
+		{"mock: {ref: 1}\n    http: {url: x}", "expected one of http, mcp, mock"},
 	} {
 		bad := strings.Replace(file, `mock: {ref: R1, twice: "= amount * 2", text: "{amount} paid"}`, c.mock, 1)
 		_, problems := Parse([]agent.File{{Name: "a.yaml", Data: []byte(bad)}})

@@ -58,7 +58,7 @@ func (a *Agent) Interpret(st *State, now time.Time, answer []byte) Understood {
 // only; see [Agent.Check].
 func ParseCommands(answer []byte) ([]Command, error) {
 	if len(answer) > maxAnswer {
-		return nil, fmt.Errorf("commands: %d bytes, expected at most %d", len(answer), maxAnswer)
+		return nil, fmt.Errorf("commands: %d bytes: expected at most %d", len(answer), maxAnswer)
 	}
 	answer = unfenced(answer)
 	var list []Command
@@ -80,7 +80,7 @@ func ParseCommands(answer []byte) ([]Command, error) {
 		return nil, fmt.Errorf("commands: %w", err)
 	}
 	if len(list) > maxCommands {
-		return nil, fmt.Errorf("commands: %d commands, expected at most %d", len(list), maxCommands)
+		return nil, fmt.Errorf("commands: %d commands: expected at most %d", len(list), maxCommands)
 	}
 	for i := range list {
 		c := &list[i]

@@ -176,10 +176,10 @@ flows: {f: {trigger: {intents: [pay it]}, steps: [{step: a, type: collect, slot:
 	for validator, want := range map[string]string{
 		"{http: {url: x}}":                     "",
 		"[iban, {mcp: {server: s, tool: t}}]":  "",
-		"{http: {url: x}, on_error: acept}":    "want accept or error",
-		"{}":                                   "want the name of a validator, or http or mcp",
-		"{http: {url: x}, mcp: {server: s}}":   "want the name of a validator, or http or mcp",
-		"[{http: {url: x}}, {http: {url: y}}]": "want at most one service",
+		"{http: {url: x}, on_error: acept}":    "expected accept or error",
+		"{}":                                   "expected one of the name of a validator, http, mcp",
+		"{http: {url: x}, mcp: {server: s}}":   "expected one of the name of a validator, http, mcp",
+		"[{http: {url: x}}, {http: {url: y}}]": "expected at most one service",
 		"{http: {url: x}, inputs: [reff]}":     `unknown slot "reff"`,
 		"{http: {methd: GET, url: x}}":         `unknown field "methd"`,
 	} {

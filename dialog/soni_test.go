@@ -54,13 +54,13 @@ func TestSoniMistakes(t *testing.T) {
 		{"soni/flight_booking.yaml", "ask_date, type: collect", "ask_date, type: colect", `unknown type of step "colect"`},
 		{"soni/flight_booking.yaml", `condition: "has_more == 'yes' AND cheaper"`, `condition: "has_more == 'yes AND cheaper"`, "step offers.condition"},
 		{"soni/flight_booking.yaml", "type: number", "type: nummber", `slot passengers: unknown type "nummber" (did you mean "number"?)`},
-		{"soni/flight_booking.yaml", "{step: begin, type: set, slots: {cheaper: true}}", "{step: begin, type: set}", "step begin: want {name: value} in the field slots"},
+		{"soni/flight_booking.yaml", "{step: begin, type: set, slots: {cheaper: true}}", "{step: begin, type: set}", "step begin: expected {name: value} in the field slots"},
 		{"soni/support.yaml", "target: refund}", "target: refunds}", `unknown flow "refunds" (did you mean "refund"?)`},
 		{"soni/support.yaml", "lost: jump_to_apologise", "lost: jump_to_apologize", `unknown step "apologize" (did you mean "apologise"?)`},
 		{"soni/support.yaml", "order {order_number}", "order {order_numbr}", `unknown slot "order_numbr" (did you mean "order_number"?)`},
 		{"soni/support.yaml", "step: pay, type: action", "step: sure, type: action", `step "sure" is defined twice`},
-		{"soni/older.yaml", "cases: {none: sorry, default: continue}", "cases: none", "step found.cases: want {value: target}, got"},
-		{"soni/older.yaml", "process:", "process: []\n    steps:", "want steps or process, not both"},
+		{"soni/older.yaml", "cases: {none: sorry, default: continue}", "cases: none", "step found.cases is a single value: expected {value: target}"},
+		{"soni/older.yaml", "process:", "process: []\n    steps:", "expected steps or process, not both"},
 	} {
 		f := testFiles(t, c.file)[0]
 		text := string(f.Data)

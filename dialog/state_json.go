@@ -119,11 +119,11 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		return errors.New("dialogue state: unexpected data after the JSON object")
 	}
 	if j.Version != "" && j.Version != SchemaVersion {
-		return fmt.Errorf("dialogue state: version %q: want %q", j.Version, SchemaVersion)
+		return fmt.Errorf("dialogue state: version %q: expected %q", j.Version, SchemaVersion)
 	}
 	if !slices.Contains(ConversationStates(), j.ConversationState) {
 		if j.ConversationState != "" {
-			return fmt.Errorf("dialogue state: conversation_state %q: want one of %v", j.ConversationState, ConversationStates())
+			return fmt.Errorf("dialogue state: conversation_state %q: expected one of %v", j.ConversationState, ConversationStates())
 		}
 		j.ConversationState = Idle
 	}

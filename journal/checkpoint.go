@@ -65,9 +65,9 @@ func ReadCheckpoint(b []byte) (Checkpoint, error) {
 	}
 	switch {
 	case c.Format != checkpointFormat:
-		return Checkpoint{}, fmt.Errorf("checkpoint: field format is %q, expected %q", c.Format, checkpointFormat)
+		return Checkpoint{}, fmt.Errorf("checkpoint: field format is %q: expected %q", c.Format, checkpointFormat)
 	case c.Version != CheckpointVersion:
-		return Checkpoint{}, fmt.Errorf("checkpoint: version is %d, expected %d", c.Version, CheckpointVersion)
+		return Checkpoint{}, fmt.Errorf("checkpoint: version is %d: expected %d", c.Version, CheckpointVersion)
 	case len(c.Snapshot) == 0:
 		return Checkpoint{}, errors.New("checkpoint: field snapshot is missing")
 	}

@@ -139,10 +139,10 @@ func (h Header) hash() (string, error) {
 // check returns an error if this reader cannot read the trace.
 func (h Header) check() error {
 	if h.Format != format {
-		return fmt.Errorf("the first line is not a header: field format is %q, expected %q", h.Format, format)
+		return fmt.Errorf("the first line is not a header: field format is %q: expected %q", h.Format, format)
 	}
 	if h.Version != Version {
-		return fmt.Errorf("the trace has version %d, expected %d", h.Version, Version)
+		return fmt.Errorf("the trace has version %d: expected %d", h.Version, Version)
 	}
 	if h.Started.IsZero() {
 		return errors.New("field started is missing")

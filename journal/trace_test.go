@@ -170,7 +170,7 @@ func TestBadTraces(t *testing.T) {
 		"no JSON":                 {"hello\n", "trace line 1"},
 		"no header":               {lines[1], "trace line 1: the first line is not a header"},
 		"another format":          {replace(1, "hocket trace", "cocktail trace"), `field format is "cocktail trace"`},
-		"another version":         {replace(1, `"version":2`, `"version":1`), "trace line 1: the trace has version 1, expected 2"},
+		"another version":         {replace(1, `"version":2`, `"version":1`), "trace line 1: the trace has version 1: expected 2"},
 		"no start":                {replace(1, `"started":"2026-01-01T09:00:00Z"`, `"started":"0001-01-01T00:00:00Z"`), "field started is missing"},
 		"options were changed":    {replace(1, `"language":"de"`, `"language":"en"`), "do not match the hash"},
 		"options of another kind": {replace(1, `"language":"de"`, `"language":7`), "trace line 1"},

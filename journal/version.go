@@ -40,7 +40,7 @@ func EncodeAgent(files []agent.File) (digest string, b []byte, err error) {
 func DecodeAgent(digest string, b []byte) ([]agent.File, error) {
 	sum := sha256.Sum256(b)
 	if got := "sha256:" + hex.EncodeToString(sum[:]); got != digest {
-		return nil, fmt.Errorf("agent: the digest of the files is %s, expected %s", got, digest)
+		return nil, fmt.Errorf("agent: the digest of the files is %s: expected %s", got, digest)
 	}
 	var a agentFiles
 	if err := json.Unmarshal(b, &a); err != nil {

@@ -130,7 +130,7 @@ func (s *Store) remove(id string) {
 // List returns the newest snapshots.
 func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	if limit < 1 {
-		return nil, fmt.Errorf("list: limit is %d, must be at least 1", limit)
+		return nil, fmt.Errorf("list: limit is %d: expected at least 1", limit)
 	}
 	if _, err := s.begin(ctx); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 // Expire deletes conversations older than age.
 func (s *Store) Expire(ctx context.Context, age time.Duration) (deleted int, err error) {
 	if age <= 0 {
-		return 0, fmt.Errorf("expire: age is %v, must be positive", age)
+		return 0, fmt.Errorf("expire: age is %v: expected more than 0", age)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {
@@ -200,7 +200,7 @@ func (r recordings) Read(ctx context.Context, id string, each func(number int, r
 
 func (s *Store) append(ctx context.Context, in func() map[string]*pieces, h port.Hold, number int, records []byte) error {
 	if number < 1 {
-		return fmt.Errorf("piece number is %d, must be at least 1", number)
+		return fmt.Errorf("piece number is %d: expected at least 1", number)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ type beat struct {
 // Beat marks a node as alive.
 func (s *Store) Beat(ctx context.Context, n port.Node, ttl time.Duration) error {
 	if ttl <= 0 {
-		return fmt.Errorf("node ttl is %v, must be positive", ttl)
+		return fmt.Errorf("node ttl is %v: expected more than 0", ttl)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {

@@ -22,7 +22,7 @@ type ticket struct {
 // KeepTicket stores a ticket.
 func (s *Store) KeepTicket(ctx context.Context, kind string, digest, value []byte, ttl time.Duration, most int) error {
 	if len(digest) == 0 || ttl <= 0 {
-		return fmt.Errorf("ticket digest has %d bytes and ttl is %v, both must be positive", len(digest), ttl)
+		return fmt.Errorf("ticket digest has %d bytes and ttl is %v: expected more than 0 for both", len(digest), ttl)
 	}
 	now, err := s.begin(ctx)
 	if err != nil {

@@ -74,7 +74,7 @@ func (o Options) Validate() error {
 	case o.Keep < 0 || o.Grace < 0 || o.Takeover < 0 || o.Life < 0:
 		return errors.New("tasks: times must not be negative")
 	case o.Takeover > 0 && o.Takeover < 2*o.withDefaults().beat:
-		return fmt.Errorf("tasks: Takeover is %v, must be at least %v", o.Takeover, 2*o.withDefaults().beat)
+		return fmt.Errorf("tasks: Takeover is %v: expected at least %v", o.Takeover, 2*o.withDefaults().beat)
 	case o.Parallel < 0 || o.Attempts < 0:
 		return errors.New("tasks: Parallel and Attempts must not be negative")
 	default:

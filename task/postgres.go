@@ -32,7 +32,7 @@ const (
 func openURL(ctx context.Context, o Options, worker string) (*database, error) {
 	pool, err := pgxpool.ParseConfig(o.URL) // accepts pool settings, which the URL may contain for other programs
 	if err != nil {
-		return nil, errors.New("the URL is invalid, expected postgres://user:password@host:port/database") // the parser's error contains the URL
+		return nil, errors.New("the URL is invalid: expected postgres://user:password@host:port/database") // the parser's error contains the URL
 	}
 	config := pool.ConnConfig
 	if config.ConnectTimeout == 0 {

@@ -39,11 +39,11 @@ func (t *Tasks) Start(ctx context.Context, task port.Task) error {
 	}
 	switch key, n := task.Key, len(task.Call.Arguments); {
 	case key == "" || len(key) > maxKey:
-		return refuse("the key of the task has %d bytes, expected 1 to %d", len(key), maxKey)
+		return refuse("the key of the task has %d bytes: expected 1 to %d", len(key), maxKey)
 	case !utf8.ValidString(key) || strings.Contains(key, "\x00"):
 		return refuse("the key %q of the task must be UTF-8 without zero bytes", key)
 	case n > MaxArguments:
-		return refuse("the arguments of %s have %d bytes, expected at most %d", task.Call.Name, n, MaxArguments)
+		return refuse("the arguments of %s have %d bytes: expected at most %d", task.Call.Name, n, MaxArguments)
 	}
 	var refused *port.Failure
 	err := retry(ctx, 8, func() error {

@@ -39,7 +39,7 @@ func (a *Action) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("barge-in action %q: want one of %v", text, actionNames)
+	return fmt.Errorf("barge-in action %q: expected one of %v", text, actionNames)
 }
 
 // bargeInPhase is the phase of a barge-in.
@@ -75,7 +75,7 @@ func (p *bargeInPhase) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("barge-in phase %q: want one of %v", text, phaseNames)
+	return fmt.Errorf("barge-in phase %q: expected one of %v", text, phaseNames)
 }
 
 // BargeIn decides whether the user takes the floor while the agent speaks. It is a pure value

@@ -54,7 +54,7 @@ func (s *State) UnmarshalText(text []byte) error {
 	case "SPEAK":
 		*s = Speak
 	default:
-		return fmt.Errorf("turn state %q: want HOLD or SPEAK", text)
+		return fmt.Errorf("turn state %q: expected HOLD or SPEAK", text)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (k *VerdictKind) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("verdict %q: want one of %v", text, verdictNames)
+	return fmt.Errorf("verdict %q: expected one of %v", text, verdictNames)
 }
 
 // Verdict is the result of [Classify]. It is a comparable value.

@@ -55,7 +55,7 @@ func Lookup(language string) (*Words, error) {
 		}
 		cut := strings.LastIndexByte(tag, '-')
 		if cut < 0 {
-			return nil, fmt.Errorf("words of language %q: want one of %s", language, strings.Join(Languages(), ", "))
+			return nil, fmt.Errorf("words of language %q: expected one of %s", language, strings.Join(Languages(), ", "))
 		}
 		tag = tag[:cut]
 	}

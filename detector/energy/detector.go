@@ -34,10 +34,10 @@ type Options struct {
 // Validate returns an error if an option is out of range.
 func (o Options) Validate() error {
 	if o.Rate != 0 && (o.Rate < 2*pitchRate || o.Rate > maxRate || o.Rate%pitchRate != 0) {
-		return fmt.Errorf("energy: rate is %d, expected a multiple of %d from %d to %d", o.Rate, pitchRate, 2*pitchRate, maxRate)
+		return fmt.Errorf("energy: rate is %d: expected a multiple of %d from %d to %d", o.Rate, pitchRate, 2*pitchRate, maxRate)
 	}
 	if !(o.Margin >= 0 && o.Margin <= maxMargin) {
-		return fmt.Errorf("energy: margin is %g dB, expected 0 to %d", o.Margin, maxMargin)
+		return fmt.Errorf("energy: margin is %g dB: expected 0 to %d", o.Margin, maxMargin)
 	}
 	return nil
 }

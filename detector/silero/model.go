@@ -73,7 +73,7 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("silero: read weights: %w", err)
 	}
 	if len(data) > maxModelSize {
-		return nil, fmt.Errorf("silero: read weights: more than %d bytes, expected an ONNX file of about 2.3 MB", maxModelSize)
+		return nil, fmt.Errorf("silero: read weights: more than %d bytes: expected an ONNX file of about 2.3 MB", maxModelSize)
 	}
 	m, err := decodeModel(data)
 	if err != nil {
@@ -104,13 +104,13 @@ func decodeModel(data []byte) (*Model, error) {
 	for _, s := range scopes {
 		if s[basisName].hasShape(2*bins, 1, fftSize) {
 			if found != nil {
-				return nil, errors.New("two graphs contain a 16 kHz network, expected one")
+				return nil, errors.New("two graphs contain a 16 kHz network: expected one")
 			}
 			found = s
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("no graph contains %q of shape [%d 1 %d], expected a Silero VAD model, v5 or v6, with a 16 kHz branch", basisName, 2*bins, fftSize)
+		return nil, fmt.Errorf("no graph contains %q of shape [%d 1 %d]: expected a Silero VAD model, v5 or v6, with a 16 kHz branch", basisName, 2*bins, fftSize)
 	}
 	return layOut(found)
 }

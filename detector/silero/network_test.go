@@ -178,7 +178,7 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"missing", `array "decoder.rnn.bias_hh" is missing`, func(a arrays) { delete(a, "decoder.rnn.bias_hh") }},
 		{"no 16 kHz branch", "16 kHz branch", func(a arrays) { delete(a, basisName) }},
-		{"shape", `array "encoder.1.reparam_conv.bias": shape is [32], expected [64]`, func(a arrays) {
+		{"shape", `array "encoder.1.reparam_conv.bias": shape is [32]: expected [64]`, func(a arrays) {
 			x := a["encoder.1.reparam_conv.bias"]
 			x.dims, x.values = []int64{32}, x.values[:32]
 			a["encoder.1.reparam_conv.bias"] = x

@@ -213,18 +213,18 @@ func (t tensor) hasShape(dims ...int64) bool {
 func (t tensor) floats(dims ...int64) ([]float32, error) {
 	switch {
 	case !t.hasShape(dims...):
-		return nil, fmt.Errorf("shape is %v, expected %v", t.dims, dims)
+		return nil, fmt.Errorf("shape is %v: expected %v", t.dims, dims)
 	case t.external:
 		return nil, errors.New("the numbers must not be in another file")
 	case t.dataType != dataTypeFloat:
-		return nil, fmt.Errorf("data type is %d, expected %d (float)", t.dataType, dataTypeFloat)
+		return nil, fmt.Errorf("data type is %d: expected %d (float)", t.dataType, dataTypeFloat)
 	}
 	count := int64(1)
 	for _, d := range dims {
 		count *= d
 	}
 	if int64(len(t.data)) != 4*count {
-		return nil, fmt.Errorf("data has %d bytes, expected %d", len(t.data), 4*count)
+		return nil, fmt.Errorf("data has %d bytes: expected %d", len(t.data), 4*count)
 	}
 	out := make([]float32, count)
 	for i := range out {

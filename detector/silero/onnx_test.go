@@ -100,8 +100,8 @@ func TestTensorForms(t *testing.T) {
 		name, want string
 		msg        []byte
 	}{
-		{"shape", "shape is [3], expected [2]", tensorMessage("", []float32{1, 2, 3}, 3)},
-		{"short", "has 4 bytes, expected 8", tensorMessage("", []float32{1}, 2)},
+		{"shape", "shape is [3]: expected [2]", tensorMessage("", []float32{1, 2, 3}, 3)},
+		{"short", "has 4 bytes: expected 8", tensorMessage("", []float32{1}, 2)},
 		{"type", "data type is 7", append(tensorMessage("", []float32{1, 2}, 2), uintField(tensorDataType, 7)...)},
 		{"external", "another file", append(tensorMessage("", []float32{1, 2}, 2), uintField(tensorLocation, locationExternal)...)},
 		{"nan", "number 1 is not finite", tensorMessage("", []float32{1, nan}, 2)},

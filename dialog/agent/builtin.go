@@ -136,7 +136,7 @@ func (c *compiler) engineStep(st *Step, n, do node) {
 	what := "step " + st.ID
 	st.Do = c.text(do, what+".do")
 	if !slices.Contains(engineActs, st.Do) {
-		c.report(SeverityError, n, nearest(st.Do, engineActs), "%s.do: must be one of %s", what, strings.Join(engineActs, ", "))
+		c.report(SeverityError, n, nearest(st.Do, engineActs), "%s.do: expected one of %s", what, strings.Join(engineActs, ", "))
 	}
 }
 

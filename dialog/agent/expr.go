@@ -41,7 +41,7 @@ type exprNode struct {
 // expected.
 func compileExpr(text string) (*expr, error) {
 	if len(text) > maxExprText {
-		return nil, fmt.Errorf("expression has %d characters: want at most %d", len(text), maxExprText)
+		return nil, fmt.Errorf("expression has %d characters: expected at most %d", len(text), maxExprText)
 	}
 	p := exprParser{text: text}
 	if err := p.next(); err != nil {
@@ -80,7 +80,7 @@ func (p *exprParser) unexpected(want string) error {
 	if p.kind != tokEnd {
 		got = strconv.Quote(p.tok)
 	}
-	return fmt.Errorf("at character %d: got %s, want %s", p.start+1, got, want)
+	return fmt.Errorf("at character %d: found %s: expected %s", p.start+1, got, want)
 }
 
 func (p *exprParser) next() error {
@@ -352,7 +352,7 @@ func (p *exprParser) name() (*exprNode, error) {
 	}
 	if p.is("(") {
 		if name != "len" {
-			return nil, fmt.Errorf("unknown function %q: want len", name)
+			return nil, fmt.Errorf("unknown function %q: expected len", name)
 		}
 		if err := p.next(); err != nil {
 			return nil, err

@@ -30,11 +30,11 @@ type Options struct {
 func (o Options) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(o.Validators)) {
 		if name == "" || o.Validators[name] == nil {
-			return fmt.Errorf("options: Validators[%q]: want a name and a function", name)
+			return fmt.Errorf("options: Validators[%q]: expected a name and a function", name)
 		}
 	}
 	if slices.Contains(o.Actions, "") || slices.Contains(o.Settings, "") {
-		return errors.New("options: Actions and Settings: want names that are not empty")
+		return errors.New("options: Actions and Settings: names must not be empty")
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ func (c *compiler) actions(sections []section) {
 	for _, s := range sections {
 		if s.value.kind != nodeMapping {
 			if s.value.given() {
-				c.fail(s.value, "actions: want a mapping of names, got %s", s.value.kind)
+				c.fail(s.value, "actions is %s: expected a mapping of names", s.value.kind)
 			}
 			continue
 		}
 		for _, p := range s.value.pairs {
 			name := p.key.text
 			if !Identifier(name) {
-				c.fail(p.key, "action %q: want a name of letters, digits and underscores", name)
+				c.fail(p.key, "action %q: expected a name of letters, digits and underscores", name)
 				continue
 			}
 			first, there := at[name]
@@ -102,9 +102,9 @@ func (c *compiler) action(name string, n node) *Action {
 	})
 	switch {
 	case a.HTTP != nil && a.MCP != nil && a.Tool == nil:
-		c.fail(n, "%s: want http or mcp, not both", what)
+		c.fail(n, "%s: expected http or mcp, not both", what)
 	case a.Tool != nil && (a.HTTP != nil || a.MCP != nil):
-		c.fail(n, "%s: want http, mcp, command or a2a, one of them", what)
+		c.fail(n, "%s: expected one of http, mcp, command, a2a", what)
 	}
 	a.Long = c.boolean(long, what+".long", a.Tool != nil) // commands and A2A agents run long by default
 	if a.MCP != nil && len(a.Outputs) == 0 {
@@ -128,15 +128,15 @@ func (c *compiler) mock(a *Action, n node) {
 		return
 	}
 	if n.kind != nodeMapping {
-		c.fail(n, "%s: want {output: value}, got %s", what, n.kind)
+		c.fail(n, "%s is %s: expected {output: value}", what, n.kind)
 		return
 	}
 	switch {
 	case a.HTTP != nil || a.MCP != nil:
-		c.fail(n, "%s: want http, mcp or mock, one of them", what)
+		c.fail(n, "%s: expected one of http, mcp, mock", what)
 		return
 	case a.Tool != nil:
-		c.fail(n, "%s: want %s or mock, one of them", what, a.Tool.Kind)
+		c.fail(n, "%s: expected one of %s, mock", what, a.Tool.Kind)
 		return
 	}
 	a.Mocked = !slices.Contains(c.opts.Actions, a.Name)
@@ -181,7 +181,7 @@ func (c *compiler) actionInputs(a *Action, n node, optional bool) []ActionInput 
 				"type":     nil, "description": nil,
 			})
 			if in.Name == "" {
-				c.fail(item, "%s: want a field name in each entry", what)
+				c.fail(item, "%s: expected a field name in each entry", what)
 				continue
 			}
 			if in.From == "" {
@@ -196,7 +196,7 @@ func (c *compiler) actionInputs(a *Action, n node, optional bool) []ActionInput 
 		}
 	}
 	if n.kind == nodeScalar {
-		c.fail(n, "%s: want a list, got %s", what, n.kind)
+		c.fail(n, "%s is %s: expected a list", what, n.kind)
 	}
 	return out
 }
@@ -219,7 +219,7 @@ func (c *compiler) actionOutputs(n node, what string) []string {
 		}
 	}
 	if n.kind == nodeScalar {
-		c.fail(n, "%s: want a list, got %s", what, n.kind)
+		c.fail(n, "%s is %s: expected a list", what, n.kind)
 	}
 	return out
 }
@@ -238,7 +238,7 @@ func (c *compiler) httpCall(n node, what string) *HTTPCall {
 		"url": func(_, v node) {
 			h.URL = c.text(v, what+".url")
 			if slot, found := slotInAuthority(h.URL); found {
-				c.fail(v, "%s.url: {%s} would let the user choose the server, expected slots only after the host's /", what, slot)
+				c.fail(v, "%s.url: {%s} would let the user choose the server: expected slots only after the host's /", what, slot)
 			}
 		},
 		"headers": func(_, v node) { h.Headers = c.textMap(v, what+".headers") },
@@ -252,7 +252,7 @@ func (c *compiler) httpCall(n node, what string) *HTTPCall {
 		},
 	})
 	if h.URL == "" && n.kind == nodeMapping {
-		c.fail(n, "%s: want a url", what)
+		c.fail(n, "%s: expected a url", what)
 	}
 	return h
 }
@@ -265,7 +265,7 @@ func (c *compiler) mcpCall(n node, what string) *MCPCall {
 		"outputs": func(_, v node) { m.Outputs = c.textMap(v, what+".outputs") },
 	})
 	if (m.Server == "" || m.Tool == "") && n.kind == nodeMapping {
-		c.fail(n, "%s: want a server and a tool", what)
+		c.fail(n, "%s: expected a server and a tool", what)
 	}
 	return m
 }
@@ -287,7 +287,7 @@ func (c *compiler) toolUse(a *Action, kind string, n node) {
 		use.Name = c.text(n, what)
 	}
 	if use.Name == "" {
-		c.fail(n, "%s: want the name of a tool", what)
+		c.fail(n, "%s: expected the name of a tool", what)
 	}
 	a.Tool = use
 }

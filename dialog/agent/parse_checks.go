@@ -23,7 +23,7 @@ func (c *compiler) slotValidators(s *Slot, n node) {
 			continue
 		}
 		if s.Check != nil {
-			c.fail(item, "%s: want at most one service", what)
+			c.fail(item, "%s: expected at most one service", what)
 			continue
 		}
 		s.Check = c.outsideCheck(s, item, what)
@@ -47,12 +47,12 @@ func (c *compiler) outsideCheck(s *Slot, n node, what string) *outsideCheck {
 				check.Lenient = true
 			case "error":
 			default:
-				c.report(SeverityError, v, nearest(text, []string{"accept", "error"}), "%s.on_error: want accept or error", what)
+				c.report(SeverityError, v, nearest(text, []string{"accept", "error"}), "%s.on_error: expected accept or error", what)
 			}
 		},
 	})
 	if (a.HTTP == nil) == (a.MCP == nil) {
-		c.fail(n, "%s: want the name of a validator, or http or mcp, one of them", what)
+		c.fail(n, "%s: expected one of the name of a validator, http, mcp", what)
 	}
 	c.checks = append(c.checks, a)
 	return check
@@ -63,7 +63,7 @@ func (c *compiler) rejections(n node, what string) []Rejection {
 	what += ".rejections"
 	if n.kind != nodeSequence {
 		if n.given() {
-			c.fail(n, "%s: must be a list of {if: .., message: ..}, got %s", what, n.kind)
+			c.fail(n, "%s is %s: expected a list of {if: .., message: ..}", what, n.kind)
 		}
 		return nil
 	}

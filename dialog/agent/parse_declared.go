@@ -16,7 +16,7 @@ func (c *compiler) declaredSteps(d *flowDraft, what string) {
 	if d.steps.given() {
 		for _, p := range all {
 			if p.value.given() {
-				c.fail(p.key, "%s: want steps, or %s without steps, not both", what, p.key.text)
+				c.fail(p.key, "%s: expected steps, or %s without steps, not both", what, p.key.text)
 			}
 		}
 		return

@@ -40,7 +40,7 @@ func (r *reader) text(n node, what string) string {
 		return ""
 	case nodeMapping, nodeSequence:
 	}
-	r.fail(n, "%s: want text, got %s", what, n.kind)
+	r.fail(n, "%s is %s: expected text", what, n.kind)
 	return ""
 }
 
@@ -53,7 +53,7 @@ func (r *reader) texts(n node, what string) []string {
 		var out []string
 		for _, item := range n.items {
 			if item.kind != nodeScalar {
-				r.fail(item, "%s: want text, got %s", what, item.kind)
+				r.fail(item, "%s is %s: expected text", what, item.kind)
 				continue
 			}
 			out = append(out, item.text)
@@ -63,7 +63,7 @@ func (r *reader) texts(n node, what string) []string {
 		return nil
 	case nodeMapping:
 	}
-	r.fail(n, "%s: want a list, got %s", what, n.kind)
+	r.fail(n, "%s is %s: expected a list", what, n.kind)
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (r *reader) boolean(n node, what string, def bool) bool {
 			return false
 		}
 	}
-	r.fail(n, "%s: want true or false", what)
+	r.fail(n, "%s: expected true or false", what)
 	return def
 }
 
@@ -91,11 +91,11 @@ func (r *reader) number(n node, what string, low, high float64) (float64, bool) 
 			if f >= low && f <= high {
 				return f, true
 			}
-			r.fail(n, "%s is %v: want %v to %v", what, f, low, high)
+			r.fail(n, "%s is %v: expected %v to %v", what, f, low, high)
 			return 0, false
 		}
 	}
-	r.fail(n, "%s: want a number", what)
+	r.fail(n, "%s: expected a number", what)
 	return 0, false
 }
 
@@ -103,7 +103,7 @@ func (r *reader) number(n node, what string, low, high float64) (float64, bool) 
 func (r *reader) count(n node, what string, low, high int) (int, bool) {
 	f, ok := r.number(n, what, float64(low), float64(high))
 	if ok && f != float64(int(f)) {
-		r.fail(n, "%s is %v: want a whole number", what, f)
+		r.fail(n, "%s is %v: expected a whole number", what, f)
 		return 0, false
 	}
 	return int(f), ok
@@ -124,14 +124,14 @@ func (r *reader) message(n node, what string) Variants {
 		items = []node{n}
 	} else if n.kind != nodeSequence {
 		if n.given() {
-			r.fail(n, "%s: want text, got %s", what, n.kind)
+			r.fail(n, "%s is %s: expected text", what, n.kind)
 		}
 		return nil
 	}
 	var out Variants
 	for _, item := range items {
 		if item.kind != nodeScalar {
-			r.fail(item, "%s: want text, got %s", what, item.kind)
+			r.fail(item, "%s is %s: expected text", what, item.kind)
 			continue
 		}
 		t, err := CompileTemplate(strings.TrimSpace(item.text))
@@ -151,7 +151,7 @@ func (r *reader) message(n node, what string) Variants {
 func (r *reader) expression(n node, what string) *expr {
 	text := r.text(n, what)
 	if strings.TrimSpace(text) == "" {
-		r.fail(n, "%s: want an expression", what)
+		r.fail(n, "%s: expected an expression", what)
 		return nil
 	}
 	e, err := compileExpr(text)
@@ -177,7 +177,7 @@ func (r *reader) expressionIf(n node, what string) *expr {
 func (r *reader) textMap(n node, what string) map[string]string {
 	if n.kind != nodeMapping {
 		if n.given() {
-			r.fail(n, "%s: want a mapping, got %s", what, n.kind)
+			r.fail(n, "%s is %s: expected a mapping", what, n.kind)
 		}
 		return nil
 	}
@@ -196,7 +196,7 @@ func (r *reader) duration(n node, what string) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > time.Hour {
-		r.fail(n, "%s: want a duration as 5s, at most an hour", what)
+		r.fail(n, "%s: expected a duration such as 5s, at most an hour", what)
 		return 0
 	}
 	return d

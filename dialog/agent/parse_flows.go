@@ -55,7 +55,7 @@ func (c *compiler) flowNames(sections []section) (drafts, own []*flowDraft) {
 	for _, s := range sections {
 		if s.value.kind != nodeMapping {
 			if s.value.given() {
-				c.fail(s.value, "flows: want a mapping of names, got %s", s.value.kind)
+				c.fail(s.value, "flows is %s: expected a mapping of names", s.value.kind)
 			}
 			continue
 		}
@@ -68,10 +68,10 @@ func (c *compiler) flowNames(sections []section) (drafts, own []*flowDraft) {
 			at[name] = p.key
 			switch {
 			case len(c.a.Flows) == maxFlows:
-				c.fail(p.key, "too many flows: want at most %d in one agent", maxFlows)
+				c.fail(p.key, "too many flows: expected at most %d in one agent", maxFlows)
 				return drafts, own
 			case !Identifier(name) || name == NoFlow:
-				c.fail(p.key, "flow %q: want a name of letters, digits and underscores, other than %q", name, NoFlow)
+				c.fail(p.key, "flow %q: expected a name of letters, digits and underscores, other than %q", name, NoFlow)
 			case isBuiltin(name):
 				if d := c.builtin(p); d != nil {
 					own = append(own, d)
@@ -176,7 +176,7 @@ func (t *Trigger) shape() string {
 func (c *compiler) flowFields(d *flowDraft) {
 	what := "flow " + d.f.Name
 	if d.def.kind != nodeMapping {
-		c.fail(d.key, "%s: want a mapping with steps", what)
+		c.fail(d.key, "%s: expected a mapping with steps", what)
 		return
 	}
 	var triggers []node
@@ -240,7 +240,7 @@ func (c *compiler) flowFields(d *flowDraft) {
 
 func (c *compiler) flowSteps(d *flowDraft, key, v node) {
 	if d.steps.given() {
-		c.fail(key, "flow %s: want steps or process, not both", d.f.Name)
+		c.fail(key, "flow %s: expected steps or process, not both", d.f.Name)
 		return
 	}
 	d.steps = v
@@ -267,7 +267,7 @@ func (c *compiler) triggers(d *flowDraft, n node) {
 		items = []node{n}
 	} else if n.kind != nodeSequence {
 		if n.given() {
-			c.fail(n, "%s: want a list of phrases, got %s", what, n.kind)
+			c.fail(n, "%s is %s: expected a list of phrases", what, n.kind)
 		}
 		return
 	}
@@ -339,7 +339,7 @@ func (c *compiler) implicitSlot(name string) *Slot {
 // readSteps reads the steps of a flow, including those inside loops.
 func (c *compiler) readSteps(d *flowDraft) {
 	if d.steps.kind != nodeSequence {
-		c.fail(d.steps, "flow %s: want a list of steps, got %s", d.f.Name, d.steps.kind)
+		c.fail(d.steps, "flow %s: steps is %s: expected a list of steps", d.f.Name, d.steps.kind)
 		return
 	}
 	ids := make(map[string]node)

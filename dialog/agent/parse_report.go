@@ -57,7 +57,7 @@ func (r *reader) undeclared(at node, what, name string, candidates []string, not
 func (r *reader) fields(n node, what string, handlers map[string]func(key, value node)) {
 	if n.kind != nodeMapping {
 		if n.given() {
-			r.fail(n, "%s: want a mapping of fields, got %s", what, n.kind)
+			r.fail(n, "%s is %s: expected a mapping of fields", what, n.kind)
 		}
 		return
 	}

@@ -92,7 +92,7 @@ func (c *compiler) model(n node) {
 		return
 	}
 	if n.kind != nodeMapping {
-		c.fail(n, "settings.model: want the name of a model or a mapping, got %s", n.kind)
+		c.fail(n, "settings.model is %s: expected the name of a model or a mapping", n.kind)
 		return
 	}
 	m.Other = make(map[string]any)
@@ -136,7 +136,7 @@ func (c *compiler) language(sections []section) bool {
 				at = v
 			}
 		}
-		c.report(SeverityError, at, nearest(tag, value.Languages()), "settings.language: there are no words for %q: want one of %s",
+		c.report(SeverityError, at, nearest(tag, value.Languages()), "settings.language: there are no words for %q: expected one of %s",
 			c.a.Settings.Language, strings.Join(value.Languages(), ", "))
 		tag = "en" // to check the rest too
 	}

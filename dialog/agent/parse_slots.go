@@ -32,7 +32,7 @@ func (c *compiler) defineSlots(sections, flows []section) {
 	var order []*slotDraft
 	define := func(name string, at, def node, inFlow bool) {
 		if !Identifier(name) {
-			c.fail(at, "slot %q: want a name of letters, digits and underscores", name)
+			c.fail(at, "slot %q: expected a name of letters, digits and underscores", name)
 			return
 		}
 		d, there := drafts[name]
@@ -85,14 +85,14 @@ func (c *compiler) slotList(n node, what string, define func(name string, at, de
 			}
 			name, ok := item.find("name")
 			if !ok || name.kind != nodeScalar {
-				c.fail(item, "%s: want a field name in each entry", what)
+				c.fail(item, "%s: expected a field name in each entry", what)
 				continue
 			}
 			define(name.text, name, item)
 		}
 	case nodeNull, nodeMissing:
 	case nodeScalar:
-		c.fail(n, "%s: want a mapping or a list, got %s", what, n.kind)
+		c.fail(n, "%s is %s: expected a mapping or a list", what, n.kind)
 	}
 }
 
@@ -189,7 +189,7 @@ func (c *compiler) slotType(d *slotDraft, v node) {
 func (c *compiler) slotCurrency(s *Slot, v node) {
 	code := strings.ToUpper(strings.TrimSpace(c.text(v, "slot "+s.Name+".currency")))
 	if len(code) != 3 || !value.UpperLetters(code) {
-		c.fail(v, "slot %s.currency: want a code of three letters, as EUR", s.Name)
+		c.fail(v, "slot %s.currency: expected a code of three letters, such as EUR", s.Name)
 		return
 	}
 	s.Currency = code
@@ -211,9 +211,9 @@ func (c *compiler) slotLength(s *Slot, v node) {
 				return
 			}
 		}
-		c.fail(v, "%s: want a number or [least, most]", what)
+		c.fail(v, "%s: expected a number or [least, most]", what)
 	case nodeMissing, nodeNull, nodeMapping:
-		c.fail(v, "%s: want a number or [least, most]", what)
+		c.fail(v, "%s: expected a number or [least, most]", what)
 	}
 }
 
@@ -232,7 +232,7 @@ func (c *compiler) slotValues(d *slotDraft, v node) {
 		return
 	}
 	if v.kind != nodeSequence {
-		c.fail(v, "%s: want a list, got %s", what, v.kind)
+		c.fail(v, "%s is %s: expected a list", what, v.kind)
 		return
 	}
 	for _, item := range v.items {
@@ -249,13 +249,13 @@ func (c *compiler) slotValues(d *slotDraft, v node) {
 				"aliases":  func(_, v node) { sv.Synonyms = append(sv.Synonyms, c.texts(v, what+".aliases")...) },
 			})
 			if sv.Value == "" {
-				c.fail(item, "%s: want {value: .., synonyms: [..]}", what)
+				c.fail(item, "%s: expected {value: .., synonyms: [..]}", what)
 				continue
 			}
 			d.values = append(d.values, sv)
 			d.plain = append(d.plain, plain)
 		case nodeMissing, nodeNull, nodeSequence:
-			c.fail(item, "%s: want text or {value: .., synonyms: [..]}", what)
+			c.fail(item, "%s: expected text or {value: .., synonyms: [..]}", what)
 		}
 	}
 }
@@ -279,7 +279,7 @@ func (c *compiler) validatorList(n node, what string) []NamedValidator {
 		out = append(out, NamedValidator{name, fn})
 	}
 	if len(out) == 0 && n.given() && n.kind != nodeSequence && n.kind != nodeScalar {
-		c.fail(n, "%s: want the name of a validator", what)
+		c.fail(n, "%s: expected the name of a validator", what)
 	}
 	return out
 }
@@ -377,12 +377,12 @@ func (c *compiler) slotLimits(d *slotDraft) {
 				f := float64(m)
 				return &f
 			}
-			c.fail(d.lowAt, "slot %s.%s: want a time as 08:30", d.s.Name, field)
+			c.fail(d.lowAt, "slot %s.%s: expected a time such as 08:30", d.s.Name, field)
 			return nil
 		}
 		f, ok := value.ToNumber(text)
 		if !ok || !d.s.Numeric() {
-			c.fail(d.lowAt, "slot %s.%s: want a number, for a slot that holds one", d.s.Name, field)
+			c.fail(d.lowAt, "slot %s.%s: expected a number, like the values of the slot", d.s.Name, field)
 			return nil
 		}
 		return &f
@@ -398,7 +398,7 @@ func (c *compiler) slotDefault(d *slotDraft) {
 	case nodeScalar:
 		d.s.Default = d.def.scalar()
 	case nodeMapping, nodeSequence:
-		c.fail(d.defAt, "slot %s.default: want a single value", d.s.Name)
+		c.fail(d.defAt, "slot %s.default: expected a single value", d.s.Name)
 	case nodeMissing, nodeNull:
 	}
 }

@@ -24,7 +24,7 @@ var stepFields = [][]string{
 
 func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 	if n.kind != nodeMapping {
-		c.fail(n, "flow %s: want a step with fields, got %s", d.f.Name, n.kind)
+		c.fail(n, "flow %s: a step is %s: expected a step with fields", d.f.Name, n.kind)
 		return nil
 	}
 	r := &rawStep{st: &Step{Type: -1, Next: EndTarget, OnError: EndTarget, Fallback: EndTarget}, at: n}
@@ -48,13 +48,13 @@ func (c *compiler) readStep(d *flowDraft, n node) *rawStep {
 		if i := slices.Index(known, name); i >= 0 {
 			r.st.Type = stepType(i)
 		} else {
-			c.report(SeverityError, typ, nearest(name, known), "flow %s: unknown type of step %q: want one of %s", d.f.Name, name, strings.Join(known, ", "))
+			c.report(SeverityError, typ, nearest(name, known), "flow %s: unknown type of step %q: expected one of %s", d.f.Name, name, strings.Join(known, ", "))
 		}
 	} else {
 		c.fail(n, "flow %s: the step has no type", d.f.Name)
 	}
 	if !ok || c.text(idNode, "flow "+d.f.Name+": step") == "" {
-		c.fail(n, "flow %s: want the step's name in the field step", d.f.Name)
+		c.fail(n, "flow %s: expected the step's name in the field step", d.f.Name)
 		return nil
 	}
 	r.st.ID = idNode.text
@@ -109,7 +109,7 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		r.body = do.items
 	}
 	if st.Type == StepWhile && len(r.body) == 0 {
-		c.fail(n, "%s: want a list of steps in the field do", what)
+		c.fail(n, "%s: expected a list of steps in the field do", what)
 	}
 
 	st.Condition = c.expressionIf(condition, what+".condition")
@@ -133,12 +133,12 @@ func (c *compiler) stepFieldsOf(d *flowDraft, r *rawStep, n node) {
 		c.setStep(r, n, slotsNode)
 	case StepWhile:
 		if !condition.given() {
-			c.fail(n, "%s: want a condition", what)
+			c.fail(n, "%s: expected a condition", what)
 		}
 	case StepCall, StepLink:
 		r.targetFlow = target
 		if !target.given() {
-			c.fail(n, "%s: want the name of a flow in the field target", what)
+			c.fail(n, "%s: expected the name of a flow in the field target", what)
 		}
 	}
 	st.learnReads()
@@ -159,11 +159,11 @@ func (c *compiler) sayStep(r *rawStep, n, message, phrase, number node) {
 	what := "step " + r.st.ID
 	switch {
 	case message.given() && phrase.given():
-		c.fail(n, "%s: want a message or a phrase, not both", what)
+		c.fail(n, "%s: expected a message or a phrase, not both", what)
 	case phrase.given():
 		c.phraseStep(r.st, phrase)
 	case !message.given() && !r.ends:
-		c.fail(n, "%s: want a message", what)
+		c.fail(n, "%s: expected a message", what)
 	}
 	r.st.Number = c.expressionIf(number, what+".number")
 }
@@ -185,7 +185,7 @@ func (c *compiler) collectStep(d *flowDraft, r *rawStep, n, slotNode node) {
 	st := r.st
 	name := c.text(slotNode, "step "+st.ID+".slot")
 	if name == "" {
-		c.fail(n, "step %s: want the name of a slot in the field slot", st.ID)
+		c.fail(n, "step %s: expected the name of a slot in the field slot", st.ID)
 		return
 	}
 	s := c.a.SlotIndex[name]
@@ -222,7 +222,7 @@ func (c *compiler) actionStep(r *rawStep, n, callNode, outputs node) {
 	what := "step " + st.ID
 	name := c.text(callNode, what+".call")
 	if name == "" {
-		c.fail(n, "%s: want the name of an action in the field call", what)
+		c.fail(n, "%s: expected the name of an action in the field call", what)
 		return
 	}
 	a := c.a.ActionIndex[name]
@@ -243,7 +243,7 @@ func (c *compiler) actionStep(r *rawStep, n, callNode, outputs node) {
 		st.reads = append(st.reads, in.From)
 	}
 	if outputs.given() && outputs.kind != nodeMapping {
-		c.fail(outputs, "%s.map_outputs: want {variable: output}, got %s", what, outputs.kind)
+		c.fail(outputs, "%s.map_outputs is %s: expected {variable: output}", what, outputs.kind)
 		return
 	}
 	for _, p := range outputs.pairs {
@@ -282,7 +282,7 @@ func (c *compiler) mapOutput(st *Step, a *Action, p pair) {
 func (c *compiler) readCases(r *rawStep, v node) {
 	what := "step " + r.st.ID + ".cases"
 	if v.kind != nodeMapping {
-		c.fail(v, "%s: want {value: target}, got %s", what, v.kind)
+		c.fail(v, "%s is %s: expected {value: target}", what, v.kind)
 		return
 	}
 	seen := make(map[string]bool)
@@ -295,7 +295,7 @@ func (c *compiler) readCases(r *rawStep, v node) {
 		r.cases = append(r.cases, rawCase{p.key.text, p.value})
 	}
 	if len(v.pairs) == 0 {
-		c.fail(v, "%s: want at least one case", what)
+		c.fail(v, "%s: expected at least one case", what)
 	}
 }
 
@@ -303,16 +303,16 @@ func (c *compiler) branchStep(r *rawStep, n, slotNode, evaluate node) {
 	st := r.st
 	switch {
 	case slotNode.given() && evaluate.given():
-		c.fail(n, "step %s: want slot or evaluate, not both", st.ID)
+		c.fail(n, "step %s: expected slot or evaluate, not both", st.ID)
 	case evaluate.given():
 		st.Evaluate = c.expression(evaluate, "step "+st.ID+".evaluate")
 	case slotNode.given():
 		st.Evaluate = c.expression(slotNode, "step "+st.ID+".slot")
 	default:
-		c.fail(n, "step %s: want slot or evaluate", st.ID)
+		c.fail(n, "step %s: expected slot or evaluate", st.ID)
 	}
 	if _, ok := n.find("cases"); !ok {
-		c.fail(n, "step %s: want cases", st.ID)
+		c.fail(n, "step %s: expected cases", st.ID)
 	}
 }
 
@@ -323,7 +323,7 @@ func (c *compiler) confirmStep(r *rawStep, slotNode node) {
 		return
 	}
 	if !Identifier(st.Answer) {
-		c.fail(slotNode, "step %s.slot: want a name of letters, digits and underscores", st.ID)
+		c.fail(slotNode, "step %s.slot: expected a name of letters, digits and underscores", st.ID)
 		return
 	}
 	if s := c.a.SlotIndex[st.Answer]; s != nil && s.Type != value.TypeBoolean && s.Type != value.TypeAny {
@@ -332,7 +332,7 @@ func (c *compiler) confirmStep(r *rawStep, slotNode node) {
 			st.Answer = ""
 			return
 		}
-		c.fail(slotNode, "step %s: slot holds the answer, but %q is a %s: want a boolean or another name", st.ID, st.Answer, s.Type)
+		c.fail(slotNode, "step %s: slot holds the answer, but %q is a %s: expected a boolean or another name", st.ID, st.Answer, s.Type)
 	}
 	c.a.Vars[st.Answer] = true
 	st.Writes = []string{st.Answer}
@@ -343,13 +343,13 @@ func (c *compiler) setStep(r *rawStep, n, slotsNode node) {
 	st := r.st
 	what := "step " + st.ID + ".slots"
 	if slotsNode.kind != nodeMapping || len(slotsNode.pairs) == 0 {
-		c.fail(n, "step %s: want {name: value} in the field slots", st.ID)
+		c.fail(n, "step %s: expected {name: value} in the field slots", st.ID)
 		return
 	}
 	for _, p := range slotsNode.pairs {
 		name := p.key.text
 		if !Identifier(name) {
-			c.fail(p.key, "%s: %q: want a name of letters, digits and underscores", what, name)
+			c.fail(p.key, "%s: %q: expected a name of letters, digits and underscores", what, name)
 			continue
 		}
 		set := c.settingOf(name, p.value, what)

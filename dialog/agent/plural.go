@@ -37,18 +37,18 @@ func compilePlural(text string) (*plural, error) {
 		case named && strings.HasPrefix(head, "="):
 			n, err := strconv.ParseFloat(head[1:], 64)
 			if err != nil {
-				return nil, fmt.Errorf("%q: want a number after the equals sign", head)
+				return nil, fmt.Errorf("%q: expected a number after the equals sign", head)
 			}
 			p.exact[n] = form
 		case len(parts) == 2 && i == 0: // one and other
 			p.forms["one"], p.forms["other"] = parts[0], parts[1]
 			return p, nil
 		default:
-			return nil, errors.New("want {name|one|many}, or {name|=0:..|one:..|other:..}")
+			return nil, errors.New("expected {name|one|many}, or {name|=0:..|one:..|other:..}")
 		}
 	}
 	if _, ok := p.forms["other"]; !ok {
-		return nil, errors.New("want a form other: for all other numbers")
+		return nil, errors.New("expected a form other: for all other numbers")
 	}
 	return p, nil
 }

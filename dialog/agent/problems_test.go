@@ -55,7 +55,7 @@ func TestBuiltinFlows(t *testing.T) {
 		{`  pattern_cancel: {steps: [{step: a, type: say, message: hi}]}`, `a.yaml:4:3: error: flow "pattern_cancel": the names of built-in flows begin with pattern_, and there is none of this name (did you mean "pattern_cancel_flow"?)`},
 		{`  pattern_cancel_flow: {trigger: {intents: [stop it]}, steps: [{step: a, type: say, message: hi}]}`, `a.yaml:4:3: error: flow pattern_cancel_flow: the engine begins it: triggers are not allowed`},
 		{`  pattern_internal_error: {steps: [{step: a, type: collect, slot: reason}]}`, `error: flow pattern_internal_error, step a: the flow ends within its turn: a step of the type collect is not allowed`},
-		{`  pattern_cancel_flow: {steps: [{step: a, type: engine, do: cancle}]}`, `error: step a.do: must be one of default, question, explanation, example, options, offer, repeat, cancel, restart, handoff, end (did you mean "cancel"?)`},
+		{`  pattern_cancel_flow: {steps: [{step: a, type: engine, do: cancle}]}`, `error: step a.do: expected one of default, question, explanation, example, options, offer, repeat, cancel, restart, handoff, end (did you mean "cancel"?)`},
 		{`  pattern_cancel_flow: {steps: [{step: a, type: say, phrase: canceled}]}`, `error: unknown phrase "canceled" (did you mean "cancelled"?)`},
 		{`  g: {trigger: {intents: [do g]}, steps: [{step: a, type: call, target: pattern_cancel_flow}]}`, `error: step a: the engine begins the built-in flow pattern_cancel_flow: it is not called`},
 		{`  g: {trigger: {intents: [do g]}, steps: [{step: a, type: engine, do: cancel}]}`, `error: flow g: unknown type of step "engine"`},
@@ -84,12 +84,12 @@ flows:
 	for _, c := range []struct{ slot, flow, step, want string }{
 		{", rejections: [{if: a > 5, message: 'No more than 5.'}]", "if: b != null", ", rejections: [{if: a > b}], ask_before_filling: true", ""},
 		{"", "persisted_slots: [a]", "", ""},
-		{", rejections: {if: a > 5}", "", "", `a.yaml:3:47: error: slot a.rejections: must be a list of {if: .., message: ..}, got a mapping`},
+		{", rejections: {if: a > 5}", "", "", `a.yaml:3:47: error: slot a.rejections is a mapping: expected a list of {if: .., message: ..}`},
 		{", rejections: [{message: no}]", "", "", `error: slot a.rejections: a rule needs a condition in the field if`},
 		{", rejections: [{if: 'a >'}]", "", "", `error: slot a.rejections.if: at character 4`},
 		{", rejections: [{if: a > 5, utter: no}]", "", "", `warning: slot a.rejections: unknown field "utter" is ignored`},
 		{"", "", ", rejections: [{if: c > 5}]", `error: step s.rejections.if: unknown slot "c"`},
-		{"", "", ", ask_before_filling: perhaps", `error: step s.ask_before_filling: want true or false`},
+		{"", "", ", ask_before_filling: perhaps", `error: step s.ask_before_filling: expected true or false`},
 		{"", "if: c", "", `a.yaml:8:9: error: flow f.if: unknown slot "c"`},
 		{"", "persisted_slots: [b]", "", `a.yaml:8:22: error: flow f.persisted_slots: no step of the flow sets "b"`},
 		{"", "persisted_slots: [ab]", "", `error: unknown slot "ab"`},
@@ -192,7 +192,7 @@ flows:
 		{"unknown type", `
 slots: {d: {type: dat}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: sai, message: hi}]}}
-`, []string{`slot d: unknown type "dat" (did you mean "date"?)`, `unknown type of step "sai": want one of collect, say, action, branch, confirm, set, while, call, link, handoff (did you mean "say"?)`}},
+`, []string{`slot d: unknown type "dat" (did you mean "date"?)`, `unknown type of step "sai": expected one of collect, say, action, branch, confirm, set, while, call, link, handoff (did you mean "say"?)`}},
 		{"unknown fields are warnings", validHead + `
 flows:
   f:
@@ -229,7 +229,7 @@ flows:
       - {step: c, type: say, message: "{count + }"}
       - {step: d, type: say, message: "{count"}
       - {step: e, type: say, message: "{count:loud}"}
-`, []string{`step a.evaluate: at character 8: got the end, want a value`, `step b.evaluate: unknown slot "cont" (did you mean "count"?)`, `step c.message: {count +}: at character 8: got the end, want a value`, `the brace is not closed`, `unknown format "loud"`}},
+`, []string{`step a.evaluate: at character 8: found the end: expected a value`, `step b.evaluate: unknown slot "cont" (did you mean "count"?)`, `step c.message: {count +}: at character 8: found the end: expected a value`, `the brace is not closed`, `unknown format "loud"`}},
 		{"wrong kinds", `
 settings: {language: 7, retries: many}
 slots: [1, {type: date}]
@@ -238,10 +238,10 @@ flows:
   f: {steps: 3, trigger: {intents: {a: 1}}}
   g: 4
 `, []string{
-			`settings.retries: want a number`, `there are no words for "7"`,
-			`slot "1": want a name`, `slots: want a field name in each entry`, `actions: want a mapping of names, got a single value`,
-			`flow f.trigger.intents: want a list of phrases, got a mapping`, `flow f: want a list of steps, got a single value`,
-			`flow g: want a mapping with steps`, `flow g has no trigger phrases`,
+			`settings.retries: expected a number`, `there are no words for "7"`,
+			`slot "1": expected a name`, `slots: expected a field name in each entry`, `actions is a single value: expected a mapping of names`,
+			`flow f.trigger.intents is a mapping: expected a list of phrases`, `flow f: steps is a single value: expected a list of steps`,
+			`flow g: expected a mapping with steps`, `flow g has no trigger phrases`,
 		}},
 		{"twice", `
 flows:
@@ -266,9 +266,9 @@ flows:
       - {type: say, message: hi}
       - {step: j}
 `, []string{
-			`step a: want the name of a slot`, `step b: want a message`, `step c: want the name of an action`, `step d: want cases`,
-			`step e: want slot or evaluate`, `step g: want {name: value}`, `step h: want a list of steps in the field do`,
-			`step i: want the name of a flow`, `want the step's name in the field step`, `the step has no type`,
+			`step a: expected the name of a slot`, `step b: expected a message`, `step c: expected the name of an action`, `step d: expected cases`,
+			`step e: expected slot or evaluate`, `step g: expected {name: value}`, `step h: expected a list of steps in the field do`,
+			`step i: expected the name of a flow`, `expected the step's name in the field step`, `the step has no type`,
 		}},
 		{"limits", `
 slots:
@@ -279,7 +279,7 @@ slots:
   m: {type: money, currency: euros}
   l: {type: digits, length: [4, 2]}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: say, message: hi}]}}
-`, []string{`slot n: min is above max`, `slot t.min: want a time as 08:30`, `slot c: the type enum needs values`, `"a" stands for "a" and for "b"`, `the value "!" has no letter or digit`, `slot m.currency: want a code of three letters`, `slot l.length: want a number or [least, most]`}},
+`, []string{`slot n: min is above max`, `slot t.min: expected a time such as 08:30`, `slot c: the type enum needs values`, `"a" stands for "a" and for "b"`, `the value "!" has no letter or digit`, `slot m.currency: expected a code of three letters`, `slot l.length: expected a number or [least, most]`}},
 		{"the user chooses the server", `
 actions:
   a: {http: {url: "http://{n}/x"}}
@@ -297,7 +297,7 @@ actions:
   a: {http: {method: FETCH}, mcp: {tool: x}}
   b: {http: {url: "http://x", timeout: soon}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: a}, {step: b, type: action, call: b}]}}
-`, []string{`action a.http.method: unknown method "FETCH"`, `action a.http: want a url`, `action a.mcp: want a server`, `action a: want http or mcp, not both`, `action b.http.timeout: want a duration`}},
+`, []string{`action a.http.method: unknown method "FETCH"`, `action a.http: expected a url`, `action a.mcp: expected a server`, `action a: expected http or mcp, not both`, `action b.http.timeout: expected a duration`}},
 		{"actions of tools", `
 actions:
   a: {command: "", long: perhaps}
@@ -306,9 +306,9 @@ actions:
   d: {command: x, mock: {n: 1}}
 flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: a}, {step: b, type: action, call: b}, {step: c, type: action, call: c}, {step: d, type: action, call: d}]}}
 `, []string{
-			`action a.command: want the name of a tool`, `action a.long: want true or false`,
-			`action b.a2a: the action is carried out by a command already`, `action c.a2a: want the name of a tool`,
-			`action c: want http, mcp, command or a2a, one of them`, `action d.mock: want command or mock, one of them`,
+			`action a.command: expected the name of a tool`, `action a.long: expected true or false`,
+			`action b.a2a: the action is carried out by a command already`, `action c.a2a: expected the name of a tool`,
+			`action c: expected one of http, mcp, command, a2a`, `action d.mock: expected one of command, mock`,
 		}},
 		{"map outputs", validHead + `
 flows:
@@ -328,7 +328,7 @@ flows:
 		{"start", "settings: {start: bok}\nflows: {book: {steps: [{step: a, type: say, message: hi}]}}\n", []string{
 			`a.yaml:1:19: error: unknown flow "bok" (did you mean "book"?)`, `flow book has no trigger phrases`,
 		}},
-		{"alias", "slots: {a: {type: enum, values: *cites}, b: &cities [x]}\n", []string{`a.yaml:1:33: error: the alias *cites has no anchor before it`, `slot b: want a mapping of fields, got a list`}},
+		{"alias", "slots: {a: {type: enum, values: *cites}, b: &cities [x]}\n", []string{`a.yaml:1:33: error: the alias *cites has no anchor before it`, `slot b is a list: expected a mapping of fields`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := problemsOf(t, c.yaml)
@@ -373,10 +373,10 @@ func TestParseIsBounded(t *testing.T) {
 		{"brackets", "a: " + strings.Repeat("[", 5000), "nested too deep"},
 		{"dashes", strings.Repeat("- ", 5000) + "x", "nested too deep"},
 		{"aliases", "a: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
-			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]", "the file is too large: want at most"},
-		{"circle", "a: &a {b: *a}", "the file is too large: want at most"},
+			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]", "the file is too large: expected at most"},
+		{"circle", "a: &a {b: *a}", "the file is too large: expected at most"},
 		{"flows", "flows:\n" + strings.Repeat("  f: {}\n", 2), "defined twice"},
-		{"problems", "slots:\n" + strings.Repeat("  1: x\n", 3000), "want a name"},
+		{"problems", "slots:\n" + strings.Repeat("  1: x\n", 3000), "expected a name"},
 	} {
 		got := problemsOf(t, c.yaml)
 		if len(got) > maxProblems || !strings.Contains(strings.Join(got, "\n"), c.want) {
@@ -438,17 +438,17 @@ func TestTemplateErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"{":                       "not closed",
 		"{}":                      "braces are empty",
-		"{a|b}":                   "want {name|one|many}",
+		"{a|b}":                   "expected {name|one|many}",
 		"{a:loud}":                "unknown format",
-		"{a +}":                   "want a value",
+		"{a +}":                   "expected a value",
 		"{{a}":                    "not closed",
-		"{a} {b c}":               "want an operator",
+		"{a} {b c}":               "expected an operator",
 		"text {'x}":               "not closed",
-		"{a|b|c|d}":               "want {name|one|many}",
-		"{a|one:x|few:y}":         "want a form other",
+		"{a|b|c|d}":               "expected {name|one|many}",
+		"{a|one:x|few:y}":         "expected a form other",
 		"{a|one:x|one:y|other:z}": "is given twice",
-		"{a|=x:y|other:z}":        "want a number after",
-		"{a|one:x|two}":           "want {name|one|many}, or {name|=0:",
+		"{a|=x:y|other:z}":        "expected a number after",
+		"{a|one:x|two}":           "expected {name|one|many}, or {name|=0:",
 	} {
 		if _, err := CompileTemplate(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)

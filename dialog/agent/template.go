@@ -85,7 +85,7 @@ func CompileTemplate(text string) (*Template, error) {
 
 func compilePlaceholder(content string) (templatePart, error) {
 	if content == "" {
-		return templatePart{}, errors.New("the braces are empty: want the name of a slot")
+		return templatePart{}, errors.New("the braces are empty: expected the name of a slot")
 	}
 	var part templatePart
 	if head, rest, ok := strings.Cut(content, "|"); ok {
@@ -99,7 +99,7 @@ func compilePlaceholder(content string) (templatePart, error) {
 	if head, format, ok := strings.Cut(content, ":"); ok && !strings.ContainsAny(format, `'"`) {
 		part.format = strings.TrimSpace(format)
 		if !slices.Contains(templateFormats, part.format) && !(len(part.format) == 3 && value.UpperLetters(part.format)) {
-			return part, fmt.Errorf("{%s}: unknown format %q: want one of %s, or a currency as EUR", content, part.format, strings.Join(templateFormats, ", "))
+			return part, fmt.Errorf("{%s}: unknown format %q: expected one of %s, or a currency such as EUR", content, part.format, strings.Join(templateFormats, ", "))
 		}
 		content = strings.TrimSpace(head)
 	}

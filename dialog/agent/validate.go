@@ -73,7 +73,7 @@ func asText(v any) (string, error) {
 	case int64:
 		return strconv.FormatInt(v, 10), nil
 	}
-	return "", fmt.Errorf("want text, got %T", v)
+	return "", fmt.Errorf("the value is a %T: expected text", v)
 }
 
 func asDate(v any) (value.Date, error) {
@@ -360,7 +360,7 @@ func validateDigitCount(n int) Validator {
 			}
 		}
 		if len(s) != n || !value.AllDigits(s) {
-			return nil, fmt.Errorf("want %d digits", n)
+			return nil, fmt.Errorf("expected %d digits", n)
 		}
 		return s, nil
 	}

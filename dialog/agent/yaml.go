@@ -94,7 +94,7 @@ func (c *nodeReader) read(n *yamlfile.Node, depth int) node {
 	if c.nodes > maxYAMLNodes || depth > maxYAMLDepth {
 		if !c.stopped {
 			c.stopped = true
-			c.problem(out, "", fmt.Sprintf("the file is too large: want at most %d values, %d levels deep", maxYAMLNodes, maxYAMLDepth))
+			c.problem(out, "", fmt.Sprintf("the file is too large: expected at most %d values, %d levels deep", maxYAMLNodes, maxYAMLDepth))
 		}
 		return out
 	}
@@ -150,7 +150,7 @@ func (c *nodeReader) pair(out *node, p *yamlfile.Pair, depth int) {
 		key.kind, key.text = nodeScalar, p.Key.Text
 	}
 	if key.kind != nodeScalar {
-		c.problem(key, "", "want a name before the colon, got "+key.kind.String())
+		c.problem(key, "", key.kind.String()+" before the colon: expected a name")
 		return
 	}
 	value := c.read(&p.Value, depth+1)

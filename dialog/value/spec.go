@@ -138,7 +138,7 @@ func (s *Spec) Within(value any) error {
 			n--
 		}
 		if n < low || n > high {
-			return fmt.Errorf("%d characters: want %d to %d", n, low, high)
+			return fmt.Errorf("%d characters: expected %d to %d", n, low, high)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (o LatencyOptions) Validate() error {
 	case o.URL == "":
 		return errors.New("bench: no URL")
 	case o.Runs < 0 || o.Runs > MaxRuns:
-		return fmt.Errorf("bench: %d runs, expected 1 to %d", o.Runs, MaxRuns)
+		return fmt.Errorf("bench: %d runs: expected 1 to %d", o.Runs, MaxRuns)
 	}
 	return nil
 }

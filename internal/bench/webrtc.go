@@ -40,9 +40,9 @@ const MaxCalls = 1000
 func (o WebRTCOptions) Validate() error {
 	switch {
 	case o.Calls < 0 || o.Calls > MaxCalls:
-		return fmt.Errorf("bench: %d calls, expected 1 to %d", o.Calls, MaxCalls)
+		return fmt.Errorf("bench: %d calls: expected 1 to %d", o.Calls, MaxCalls)
 	case o.Duration < 0 || o.Duration > time.Hour:
-		return fmt.Errorf("bench: duration is %v, expected 0 to 1h", o.Duration)
+		return fmt.Errorf("bench: duration is %v: expected 0 to 1h", o.Duration)
 	case o.Synthesizer == nil || o.Detector == nil:
 		return errors.New("bench: Synthesizer and Detector must be set")
 	}

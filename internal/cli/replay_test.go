@@ -54,7 +54,7 @@ func TestReplayBadTraces(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"empty", "", "the trace is empty"},
 		{"no trace", "hello\n", "trace line 1: invalid character 'h' looking for beginning of value"},
-		{"no header", lines[1], `trace line 1: the first line is not a header: field format is "", expected "hocket trace"`},
+		{"no header", lines[1], `trace line 1: the first line is not a header: field format is "": expected "hocket trace"`},
 		{"changed options", strings.Replace(lines[0], "I know the weather", "I know nothing", 1), "options and agent do not match the hash"},
 		{"cut off", lines[0] + lines[1] + lines[2][:20], "trace line 3: not a step: unexpected end of JSON input"},
 		{"bad event", lines[0] + strings.Replace(lines[1], `"in":{"type":"user.start"}`, `"in":{"type":"user.strat"}`, 1), "trace line 2: "},

@@ -243,7 +243,7 @@ func (s *stepped) checkCalls() error {
 	if s.after.Phase != conv.Idle {
 		for id := range known {
 			if !left[id] && results[id] != 1 {
-				return fmt.Errorf("call %s ended with %d results, expected one", id, results[id])
+				return fmt.Errorf("call %s ended with %d results: expected one", id, results[id])
 			}
 		}
 	}

@@ -34,15 +34,15 @@ func (p Piece) Marshal() []byte {
 func ParsePiece(b []byte) (Piece, error) {
 	switch {
 	case len(b) < pieceHead:
-		return Piece{}, fmt.Errorf("recording: a piece of %d bytes, expected at least %d", len(b), pieceHead)
+		return Piece{}, fmt.Errorf("recording: a piece of %d bytes: expected at least %d", len(b), pieceHead)
 	case b[0] != pieceVersion:
-		return Piece{}, fmt.Errorf("recording: a piece of version %d, expected %d", b[0], pieceVersion)
+		return Piece{}, fmt.Errorf("recording: a piece of version %d: expected %d", b[0], pieceVersion)
 	case len(b[pieceHead:])%2 != 0:
-		return Piece{}, fmt.Errorf("recording: a piece of %d samples, expected pairs", len(b[pieceHead:]))
+		return Piece{}, fmt.Errorf("recording: a piece of %d samples: expected pairs", len(b[pieceHead:]))
 	}
 	p := Piece{Rate: int(binary.BigEndian.Uint32(b[1:])), Start: time.UnixMicro(int64(binary.BigEndian.Uint64(b[5:]))).UTC()}
 	if p.Rate < audio.MinRate || p.Rate > audio.MaxRate {
-		return Piece{}, fmt.Errorf("recording: a piece of %d Hz, expected %d to %d", p.Rate, audio.MinRate, audio.MaxRate)
+		return Piece{}, fmt.Errorf("recording: a piece of %d Hz: expected %d to %d", p.Rate, audio.MinRate, audio.MaxRate)
 	}
 	p.Pairs = audio.MuLaw.AppendDecode(nil, b[pieceHead:])
 	return p, nil

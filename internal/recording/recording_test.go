@@ -198,7 +198,7 @@ func TestBadRecordings(t *testing.T) {
 	}{
 		{nil, ErrNone.Error()},
 		{[][]byte{good[:5]}, "a piece of 5 bytes"},
-		{[][]byte{append([]byte{9}, good[1:]...)}, "version 9, expected 1"},
+		{[][]byte{append([]byte{9}, good[1:]...)}, "version 9: expected 1"},
 		{[][]byte{good[:len(good)-1]}, "expected pairs"},
 		{[][]byte{Piece{began, 5, []int16{1, 2}}.Marshal()}, "a piece of 5 Hz"},
 		{[][]byte{good, Piece{began, 2 * rate, []int16{1, 2}}.Marshal()}, "16000 Hz after one of 8000 Hz"},

@@ -42,7 +42,7 @@ func Open(read Read) (*Sound, error) {
 		return nil, ErrNone
 	}
 	if s.Size() > math.MaxUint32 {
-		return nil, fmt.Errorf("recording: %v of sound, expected less than a WAV file can hold", s.Duration())
+		return nil, fmt.Errorf("recording: %v of sound: expected less than a WAV file can hold", s.Duration())
 	}
 	return s, nil
 }
@@ -67,7 +67,7 @@ func (s *Sound) each(f func(at int64, p Piece) error) error {
 			s.started, s.rate = p.Start, p.Rate
 		}
 		if p.Rate != s.rate {
-			return fmt.Errorf("recording: a piece of %d Hz after one of %d Hz, expected the same", p.Rate, s.rate)
+			return fmt.Errorf("recording: a piece of %d Hz after one of %d Hz: expected the same", p.Rate, s.rate)
 		}
 		return f(int64(math.Round(p.Start.Sub(s.started).Seconds()*float64(s.rate))), p)
 	})

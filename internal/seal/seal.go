@@ -41,7 +41,7 @@ func New(keys [][]byte) (*Box, error) {
 	b := &Box{}
 	for i, k := range keys {
 		if len(k) != KeySize {
-			return nil, fmt.Errorf("key %d has %d bytes, expected %d", i+1, len(k), KeySize)
+			return nil, fmt.Errorf("key %d has %d bytes: expected %d", i+1, len(k), KeySize)
 		}
 		block, err := aes.NewCipher(k)
 		if err != nil {

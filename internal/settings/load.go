@@ -71,7 +71,7 @@ func ReadAgent(name string) ([]agent.File, error) {
 			return nil, fmt.Errorf("agent: %w", Plain(err))
 		}
 		if info.Size() > maxAgentFile {
-			return nil, fmt.Errorf("agent: %s has %d bytes, expected at most %d", name, info.Size(), maxAgentFile)
+			return nil, fmt.Errorf("agent: %s has %d bytes: expected at most %d", name, info.Size(), maxAgentFile)
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {

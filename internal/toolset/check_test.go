@@ -38,7 +38,7 @@ func TestCheck(t *testing.T) {
 		{"count", `{"n":1} {}`, "the arguments are not a JSON object"},
 		{"count", `[1]`, "the arguments are not a JSON object"},
 		{"plain", `7`, "plain: the arguments are not a JSON object"},
-		{"plain", `{"x":"` + strings.Repeat("x", maxArguments) + `"}`, "must have at most 1048576"},
+		{"plain", `{"x":"` + strings.Repeat("x", maxArguments) + `"}`, "expected at most 1048576"},
 	} {
 		_, err := c.Call(t.Context(), port.ToolCall{Name: w.name, Arguments: w.arguments}, nil)
 		f, ok := errors.AsType[*port.Failure](err)
@@ -77,7 +77,7 @@ func TestCheckChanges(t *testing.T) {
 		`{"type":`:                                 "tool x: the schema is not valid JSON",
 		`{"type":"strin"}`:                         "tool x:",
 		`{"$ref":"http://127.0.0.1:1/x"}`:          "references to other schemas",
-		`"` + strings.Repeat("x", maxSchema) + `"`: "must have at most 262144",
+		`"` + strings.Repeat("x", maxSchema) + `"`: "expected at most 262144",
 	} {
 		tool.Known[0].Schema = []byte(text)
 		if _, err := Check(tool); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 2*maxMistake {

@@ -38,7 +38,7 @@ func (noReferences) Load(string) (any, error) {
 // schemas.
 func CompileSchema(text []byte) (*Schema, error) {
 	if len(text) > maxSchema {
-		return nil, fmt.Errorf("the schema has %d bytes, must have at most %d", len(text), maxSchema)
+		return nil, fmt.Errorf("the schema has %d bytes: expected at most %d", len(text), maxSchema)
 	}
 	if len(text) == 0 {
 		text = []byte(`{"type":"object"}`)
@@ -97,7 +97,7 @@ func ObjectSchema(list []Argument) ([]byte, error) {
 // values.
 func (s *Schema) Check(arguments string) error {
 	if len(arguments) > maxArguments {
-		return fmt.Errorf("the arguments have %d bytes, must have at most %d", len(arguments), maxArguments)
+		return fmt.Errorf("the arguments have %d bytes: expected at most %d", len(arguments), maxArguments)
 	}
 	object, err := Arguments(arguments)
 	if err != nil {

@@ -30,7 +30,7 @@ func (o *Options) setDefaults() {
 // Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	if o.Rate%50 != 0 || o.Rate < audio.MinRate || o.Rate > audio.MaxRate {
-		return fmt.Errorf("device leg: rate is %d, expected %d to %d and whole samples in 20 ms", o.Rate, audio.MinRate, audio.MaxRate)
+		return fmt.Errorf("device leg: rate is %d: expected %d to %d and whole samples in 20 ms", o.Rate, audio.MinRate, audio.MaxRate)
 	}
 	return nil
 }

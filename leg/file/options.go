@@ -52,14 +52,14 @@ func (o *Options) setDefaults() {
 // Validate returns an error if an option is invalid.
 func (o Options) Validate() error {
 	if o.Rate%50 != 0 || o.Rate < audio.MinRate || o.Rate > audio.MaxRate {
-		return fmt.Errorf("file leg: rate is %d, expected %d to %d and whole samples in 20 ms", o.Rate, audio.MinRate, audio.MaxRate)
+		return fmt.Errorf("file leg: rate is %d: expected %d to %d and whole samples in 20 ms", o.Rate, audio.MinRate, audio.MaxRate)
 	}
 	if o.Pause < 0 || o.HangUp < 0 || o.Longest < 0 {
 		return errors.New("file leg: times must not be negative")
 	}
 	for i, u := range o.Utterances {
 		if u.BargeIn < 0 {
-			return fmt.Errorf("file leg: BargeIn of utterance %d is %v, must not be negative", i+1, u.BargeIn)
+			return fmt.Errorf("file leg: BargeIn of utterance %d is %v: expected 0 or more", i+1, u.BargeIn)
 		}
 	}
 	return nil

@@ -136,11 +136,11 @@ func (o *Options) setDefaults() {
 func (o Options) Validate() error {
 	switch {
 	case o.Open == nil:
-		return errors.New("realtime: Open is nil, expected what makes a conversation")
+		return errors.New("realtime: Open is nil: expected what makes a conversation")
 	case min(o.Lifetime, o.WriteTimeout, o.Linger, o.PingEvery) < 0:
 		return errors.New("realtime: lifetime, write timeout, linger and the time between pings are expected to be 0 or more")
 	case o.Responses < 0 || o.Tokens < 0:
-		return errors.New("realtime: responses and tokens are counts, expected 0 or more")
+		return errors.New("realtime: responses and tokens are counts: expected 0 or more")
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (l *Leg) Send(text string) error {
 		return ErrClosed
 	}
 	if len(text) > maxMessage {
-		return fmt.Errorf("webrtc: message has %d bytes, must have at most %d", len(text), maxMessage)
+		return fmt.Errorf("webrtc: message has %d bytes: expected at most %d", len(text), maxMessage)
 	}
 	return l.box.push(text)
 }

@@ -35,7 +35,7 @@ func readOffer(offer string) (string, error) {
 	case offer == "":
 		return "", badOffer("empty: expected a session description")
 	case len(offer) > maxOffer:
-		return "", badOffer("%d bytes, must have at most %d", len(offer), maxOffer)
+		return "", badOffer("%d bytes: expected at most %d", len(offer), maxOffer)
 	case strings.Count(offer, "\n") > maxLines:
 		return "", badOffer("more than %d lines", maxLines)
 	case strings.Contains(strings.ReplaceAll(offer, "\r\n", "\n"), "\r"):

@@ -42,7 +42,7 @@ func newSender(o Options, track *pion.TrackLocalStaticRTP) (*sender, error) {
 // write sends a frame to all connections.
 func (s *sender) write(f audio.Frame, loss int) error {
 	if f.Rate != s.rate || len(f.PCM) != audio.FrameSamples(s.rate) {
-		return fmt.Errorf("webrtc: write %d samples at %d Hz, expected %d at %d", len(f.PCM), f.Rate, audio.FrameSamples(s.rate), s.rate)
+		return fmt.Errorf("webrtc: write %d samples at %d Hz: expected %d at %d", len(f.PCM), f.Rate, audio.FrameSamples(s.rate), s.rate)
 	}
 	if err := s.encoder.SetLoss(loss); err != nil {
 		return err

@@ -39,10 +39,10 @@ type Options struct {
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Voice != "" && !slices.Contains(Voices(), o.Voice) {
-		return fmt.Errorf("flite: voice %q is unknown, expected one of %s", o.Voice, strings.Join(Voices(), ", "))
+		return fmt.Errorf("flite: voice %q is unknown: expected one of %s", o.Voice, strings.Join(Voices(), ", "))
 	}
 	if o.ClauseWords < 0 || o.ClauseWords > maxClauseWords {
-		return fmt.Errorf("flite: clause words is %d, expected 0 to %d", o.ClauseWords, maxClauseWords)
+		return fmt.Errorf("flite: clause words is %d: expected 0 to %d", o.ClauseWords, maxClauseWords)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (s *Synthesizer) Rate() int { return Rate }
 func (s *Synthesizer) voice(name string) (*C.cst_voice, error) {
 	i := slices.Index(Voices(), name)
 	if i < 0 {
-		return nil, fmt.Errorf("flite: voice %q is unknown, expected one of %s", name, strings.Join(Voices(), ", "))
+		return nil, fmt.Errorf("flite: voice %q is unknown: expected one of %s", name, strings.Join(Voices(), ", "))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,14 +102,14 @@ func (s *Synthesizer) voice(name string) (*C.cst_voice, error) {
 // one. An utterance without a speakable word emits nothing.
 func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
 	if l := u.Language; l != "" && l != "en" && !strings.HasPrefix(l, "en-") {
-		return fmt.Errorf("flite: language %q is not supported, expected en", l)
+		return fmt.Errorf("flite: language %q is not supported: expected en", l)
 	}
 	pace := u.Rate
 	if pace == 0 {
 		pace = 1
 	}
 	if !(pace >= minPace && pace <= maxPace) {
-		return fmt.Errorf("flite: rate is %g, expected %g to %g", u.Rate, float64(minPace), float64(maxPace))
+		return fmt.Errorf("flite: rate is %g: expected %g to %g", u.Rate, float64(minPace), float64(maxPace))
 	}
 	name := u.Voice
 	if name == "" {

@@ -103,11 +103,11 @@ func (o Options) Validate() error {
 	case o.APIVersion != "" && o.BaseURL == "":
 		return errors.New("openai: an API version requires Azure's base URL of the resource, https://NAME.openai.azure.com")
 	case o.MaxTokens < 0:
-		return fmt.Errorf("openai: max tokens is %d, expected 0 or more", o.MaxTokens)
+		return fmt.Errorf("openai: max tokens is %d: expected 0 or more", o.MaxTokens)
 	case o.MaxTokensField != "" && o.MaxTokensField != FieldMaxTokens && o.MaxTokensField != FieldMaxCompletionTokens:
-		return fmt.Errorf("openai: max tokens field is %q, expected %s or %s", o.MaxTokensField, FieldMaxTokens, FieldMaxCompletionTokens)
+		return fmt.Errorf("openai: max tokens field is %q: expected %s or %s", o.MaxTokensField, FieldMaxTokens, FieldMaxCompletionTokens)
 	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= 2):
-		return fmt.Errorf("openai: temperature is %g, expected 0 to 2", *o.Temperature)
+		return fmt.Errorf("openai: temperature is %g: expected 0 to 2", *o.Temperature)
 	case o.Connect < 0 || o.FirstChunk < 0 || o.Stall < 0:
 		return errors.New("openai: connect, first chunk and stall must not be negative")
 	case o.MaxEvent < 0 || o.MaxReply < 0:

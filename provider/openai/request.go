@@ -124,7 +124,7 @@ func messages(r port.Request) ([]message, error) {
 		case "tool":
 			list = addCall(list, m, i)
 		default:
-			return nil, fmt.Errorf("message %d has the role %q, expected user, agent, tool or system", i, m.Role)
+			return nil, fmt.Errorf("message %d has the role %q: expected user, agent, tool or system", i, m.Role)
 		}
 	}
 	if len(list) == 0 {

@@ -209,7 +209,7 @@ func (b *builder) add(n *node, from, to int) {
 // parsePhrase parses a JSGF right-hand side.
 func parsePhrase(s string) (*node, error) {
 	if len(s) > maxPhraseBytes {
-		return nil, fmt.Errorf("the phrase has %d bytes, expected at most %d", len(s), maxPhraseBytes)
+		return nil, fmt.Errorf("the phrase has %d bytes: expected at most %d", len(s), maxPhraseBytes)
 	}
 	p := &parser{in: []rune(strings.TrimRight(strings.TrimSpace(s), ".?!;,"))}
 	n, err := p.alternatives(0)

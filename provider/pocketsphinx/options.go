@@ -52,13 +52,13 @@ type Options struct {
 func (o Options) Validate() error {
 	switch {
 	case o.MaxStreams < 0:
-		return fmt.Errorf("pocketsphinx: max streams is %d, expected 0 or more", o.MaxStreams)
+		return fmt.Errorf("pocketsphinx: max streams is %d: expected 0 or more", o.MaxStreams)
 	case o.Warm < 0 || o.Warm > o.withDefaults().MaxStreams:
-		return fmt.Errorf("pocketsphinx: warm is %d, expected 0 to %d, the maximum number of streams", o.Warm, o.withDefaults().MaxStreams)
+		return fmt.Errorf("pocketsphinx: warm is %d: expected 0 to %d, the maximum number of streams", o.Warm, o.withDefaults().MaxStreams)
 	case o.Partial != 0 && o.Partial < 20*time.Millisecond:
-		return fmt.Errorf("pocketsphinx: partial interval is %v, expected at least 20ms", o.Partial)
+		return fmt.Errorf("pocketsphinx: partial interval is %v: expected at least 20ms", o.Partial)
 	case o.MaxUtterance < 0 || o.MaxUtterance > 10*time.Minute:
-		return fmt.Errorf("pocketsphinx: max utterance is %v, expected 0 to 10m", o.MaxUtterance)
+		return fmt.Errorf("pocketsphinx: max utterance is %v: expected 0 to 10m", o.MaxUtterance)
 	}
 	return nil
 }

@@ -59,10 +59,10 @@ func (r *Recognizer) Open(ctx context.Context, cfg port.RecognizerConfig, sink f
 		return nil, err
 	}
 	if cfg.Rate != Rate {
-		return nil, fmt.Errorf("pocketsphinx: frames at %d Hz, expected %d: resample before the recognizer", cfg.Rate, Rate)
+		return nil, fmt.Errorf("pocketsphinx: frames at %d Hz: expected %d: resample before the recognizer", cfg.Rate, Rate)
 	}
 	if l := cfg.Language; l != "" && l != "en" && !strings.HasPrefix(l, "en-") {
-		return nil, fmt.Errorf("pocketsphinx: language %q is not supported, expected en", l)
+		return nil, fmt.Errorf("pocketsphinx: language %q is not supported: expected en", l)
 	}
 	if sink == nil {
 		return nil, errors.New("pocketsphinx: sink must not be nil")

@@ -131,7 +131,7 @@ func (s *Stream) Write(f audio.Frame) error {
 	case s.d == nil:
 		return ErrClosed
 	case f.Rate != Rate:
-		return fmt.Errorf("pocketsphinx: a frame at %d Hz, expected %d: resample before the recognizer", f.Rate, Rate)
+		return fmt.Errorf("pocketsphinx: a frame at %d Hz: expected %d: resample before the recognizer", f.Rate, Rate)
 	case !s.open:
 		return nil
 	}

@@ -23,7 +23,7 @@ func (p who) calls(caller string) (string, error) {
 		caller = p.caller
 	}
 	if len(caller) > maxCaller {
-		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes, must have at most %d", len(caller), maxCaller)
+		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(caller), maxCaller)
 	}
 	if caller == "" {
 		return "", nil

@@ -26,7 +26,7 @@ func callerAsked(w http.ResponseWriter, r *http.Request) (string, error) {
 	case caller == "":
 		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller is missing: expected the name of a caller")
 	case len(caller) > maxCaller:
-		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller has %d bytes, must have at most %d", len(caller), maxCaller)
+		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller has %d bytes: expected at most %d", len(caller), maxCaller)
 	case !utf8.ValidString(caller):
 		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller must be valid UTF-8")
 	}

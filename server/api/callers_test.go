@@ -161,7 +161,7 @@ func TestCallersRefused(t *testing.T) {
 	for _, c := range []struct{ path, want string }{
 		{"/v1/callers", "parameter caller is missing"},
 		{"/v1/callers?caller=", "parameter caller is missing"},
-		{"/v1/callers?caller=" + strings.Repeat("x", 201), "must have at most 200"},
+		{"/v1/callers?caller=" + strings.Repeat("x", 201), "expected at most 200"},
 		{"/v1/callers?caller=%ff", "must be valid UTF-8"},
 	} {
 		for _, r := range [][2]string{{"GET", c.path}, {"DELETE", c.path}, {"GET", strings.Replace(c.path, "callers", "callers/export", 1)}} {

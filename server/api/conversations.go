@@ -416,7 +416,7 @@ func (s *Server) clientToken(w http.ResponseWriter, r *http.Request, p who) erro
 		}
 	}
 	if len(o.Caller) > maxCaller {
-		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes, must have at most %d", len(o.Caller), maxCaller)
+		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(o.Caller), maxCaller)
 	}
 	expires := time.Now().Add(clientTokenFor)
 	token, err := s.forClient(r.Context(), p, o.Caller)

@@ -98,7 +98,7 @@ func (c *Conversation) sendText(s *session.Session, text string) error {
 	case strings.TrimSpace(text) == "":
 		return badCommand("send_text: field text is missing")
 	case len(text) > maxText:
-		return badCommand("text has %d bytes, must have at most %d", len(text), maxText)
+		return badCommand("text has %d bytes: expected at most %d", len(text), maxText)
 	case !utf8.ValidString(text):
 		return badCommand("text must be valid UTF-8")
 	}

@@ -425,7 +425,7 @@ func TestCards(t *testing.T) {
 		"two agents have the name a":                          {Agents: []Agent{{Name: "a", URL: "http://h"}, {Name: "a", URL: "http://h"}}},
 		"a2a: a: the URL must have the form http://HOST/PATH": {Agents: []Agent{{Name: "a", URL: "ftp://h"}}},
 		"a2a: a: timeouts must not be negative":               {Agents: []Agent{{Name: "a", URL: "http://h", Timeout: -1}}},
-		"a2a: option Retry is -1ns, expected 0 or more":       {Retry: -1},
+		"a2a: option Retry is -1ns: expected 0 or more":       {Retry: -1},
 		"a2a: a: its card: no answer within 1ns":              {Agents: []Agent{{Name: "a", URL: r.URL, StartTimeout: 1}}},
 		"a2a: a: its card: Get \"http://127.0.0.1:1/":         {Agents: []Agent{{Name: "a", URL: "http://127.0.0.1:1"}}},
 	} {

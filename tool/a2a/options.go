@@ -62,12 +62,12 @@ type Agent struct {
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Retry < 0 {
-		return fmt.Errorf("option Retry is %v, expected 0 or more", o.Retry)
+		return fmt.Errorf("option Retry is %v: expected 0 or more", o.Retry)
 	}
 	for i, a := range o.Agents {
 		switch {
 		case !toolset.IsName(a.Name):
-			return fmt.Errorf("agent %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, a.Name)
+			return fmt.Errorf("agent %d has the name %q: expected 1 to 64 letters, digits, - or _", i+1, a.Name)
 		case slices.ContainsFunc(o.Agents[:i], func(b Agent) bool { return b.Name == a.Name }):
 			return fmt.Errorf("two agents have the name %s: names must differ", a.Name)
 		case a.Timeout < 0 || a.StartTimeout < 0:

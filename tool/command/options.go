@@ -82,12 +82,12 @@ var place = regexp.MustCompile(`\{([A-Za-z0-9_-]+)\}`)
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Grace < 0 || o.Pace < 0 {
-		return fmt.Errorf("option Grace is %v and Pace %v, expected 0 or more", o.Grace, o.Pace)
+		return fmt.Errorf("option Grace is %v and Pace %v: expected 0 or more", o.Grace, o.Pace)
 	}
 	for i := range o.Programs {
 		p := &o.Programs[i]
 		if !toolset.IsName(p.Name) {
-			return fmt.Errorf("tool %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, p.Name)
+			return fmt.Errorf("tool %d has the name %q: expected 1 to 64 letters, digits, - or _", i+1, p.Name)
 		}
 		if slices.ContainsFunc(o.Programs[:i], func(q Program) bool { return q.Name == p.Name }) {
 			return fmt.Errorf("two tools have the name %s: names must differ", p.Name)
@@ -106,9 +106,9 @@ func (p *Program) validate() error {
 	case place.MatchString(p.Command):
 		return fmt.Errorf("the command is %q: the program must not depend on the call's values", p.Command)
 	case p.Timeout < 0:
-		return fmt.Errorf("the timeout is %v, expected 0 (the default) or more", p.Timeout)
+		return fmt.Errorf("the timeout is %v: expected 0 (the default) or more", p.Timeout)
 	case p.Output != "" && !slices.Contains(outputs(), p.Output):
-		return fmt.Errorf("the output is %q, expected one of %s", p.Output, strings.Join(outputs(), ", "))
+		return fmt.Errorf("the output is %q: expected one of %s", p.Output, strings.Join(outputs(), ", "))
 	}
 	if _, err := toolset.CompileSchema(p.Schema); err != nil {
 		return err

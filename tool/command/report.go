@@ -36,7 +36,7 @@ func (r *report) part(text string) {
 
 func (r *report) result(text string) {
 	if len(text) > maxResult {
-		r.fail("", fmt.Sprintf("the result has %d bytes, must have at most %d", len(text), maxResult))
+		r.fail("", fmt.Sprintf("the result has %d bytes: expected at most %d", len(text), maxResult))
 		return
 	}
 	r.output, r.done = strings.ToValidUTF8(text, "?"), true

@@ -372,7 +372,7 @@ func TestMissing(t *testing.T) {
 		"command: a: the command must be set":                                    one(Program{Name: "a"}),
 		"the program must not depend on the call's values":                       one(Program{Name: "a", Command: "{x}"}),
 		`command: tool 1 has the name "a b"`:                                     one(Program{Name: "a b", Command: "sh"}),
-		`the output is "xml", expected one of lines, text`:                       one(Program{Name: "a", Command: "sh", Output: "xml"}),
+		`the output is "xml": expected one of lines, text`:                       one(Program{Name: "a", Command: "sh", Output: "xml"}),
 		"{topic} in \"--x={topic}\" is not an argument: expected one of [about]": one(Program{Name: "a", Command: "sh", Args: []string{"--x={topic}"}, Schema: []byte(`{"properties":{"about":{}}}`)}),
 		"command: a: the schema is not valid JSON":                               one(Program{Name: "a", Command: "sh", Schema: []byte(`{`)}),
 		"the timeout is -1ns":                                                    one(Program{Name: "a", Command: "sh", Timeout: -1}),

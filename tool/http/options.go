@@ -45,11 +45,11 @@ type Options struct {
 func (o Options) Validate() error {
 	switch {
 	case o.Timeout < 0:
-		return fmt.Errorf("http actions: Timeout is %v, expected 0 or more", o.Timeout)
+		return fmt.Errorf("http actions: Timeout is %v: expected 0 or more", o.Timeout)
 	case o.Backoff < 0:
-		return fmt.Errorf("http actions: Backoff is %v, expected 0 or more", o.Backoff)
+		return fmt.Errorf("http actions: Backoff is %v: expected 0 or more", o.Backoff)
 	case o.MaxBody < 0:
-		return fmt.Errorf("http actions: MaxBody is %d, expected 0 or more", o.MaxBody)
+		return fmt.Errorf("http actions: MaxBody is %d: expected 0 or more", o.MaxBody)
 	default:
 		return nil
 	}

@@ -87,13 +87,13 @@ type Policy struct {
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
 	if o.Backoff < 0 || o.Grace < 0 {
-		return fmt.Errorf("option Backoff is %v and Grace %v, expected 0 or more", o.Backoff, o.Grace)
+		return fmt.Errorf("option Backoff is %v and Grace %v: expected 0 or more", o.Backoff, o.Grace)
 	}
 	seen := make(map[string]bool)
 	for i := range o.Servers {
 		s := &o.Servers[i]
 		if !toolset.IsName(s.Name) {
-			return fmt.Errorf("server %d has the name %q, expected 1 to 64 letters, digits, - or _", i+1, s.Name)
+			return fmt.Errorf("server %d has the name %q: expected 1 to 64 letters, digits, - or _", i+1, s.Name)
 		}
 		if seen[s.Name] {
 			return fmt.Errorf("two servers have the name %s: names must differ", s.Name)
@@ -115,7 +115,7 @@ func (s *Server) validate() error {
 	case s.Command != "" && s.KeyEnv != "":
 		return fmt.Errorf("a key requires a URL: a command gets it through its environment")
 	case s.Prefix != "" && !toolset.IsName(s.Prefix):
-		return fmt.Errorf("the prefix is %q, expected letters, digits, - or _", s.Prefix)
+		return fmt.Errorf("the prefix is %q: expected letters, digits, - or _", s.Prefix)
 	case s.Timeout < 0 || s.StartTimeout < 0:
 		return fmt.Errorf("timeouts must not be negative")
 	}
@@ -136,7 +136,7 @@ func (s *Server) validatePolicies() error {
 		case p.Irreversible && p.Repeatable:
 			return fmt.Errorf("tool %s must not be both irreversible and repeatable", p.Tool)
 		case p.Timeout < 0:
-			return fmt.Errorf("tool %s: the timeout is %v, must not be negative", p.Tool, p.Timeout)
+			return fmt.Errorf("tool %s: the timeout is %v: expected 0 or more", p.Tool, p.Timeout)
 		case slices.ContainsFunc(s.Policies[:i], func(q Policy) bool { return q.Tool == p.Tool }):
 			return fmt.Errorf("tool %s has two policies", p.Tool)
 		case s.Allow != nil && !slices.Contains(s.Allow, p.Tool):

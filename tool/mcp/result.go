@@ -37,7 +37,7 @@ func (v *server) output(tool string, r *sdk.CallToolResult) (string, error) {
 		text = string(b)
 	}
 	if len(text) > maxResult {
-		return "", toolError("%s: the result has %d bytes, must have at most %d", tool, len(text), maxResult)
+		return "", toolError("%s: the result has %d bytes: expected at most %d", tool, len(text), maxResult)
 	}
 	return text, nil
 }

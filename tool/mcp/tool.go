@@ -335,7 +335,7 @@ func (v *server) tool(t *sdk.Tool) (tool, error) {
 	p := v.s.policy(t.Name)
 	name := v.s.Prefix + t.Name
 	if !toolset.IsName(name) {
-		return tool{}, fmt.Errorf("invalid name, expected 1 to 64 letters, digits, - or _: exclude it with allow")
+		return tool{}, fmt.Errorf("invalid name: expected 1 to 64 letters, digits, - or _: exclude it with allow")
 	}
 	schema, err := newSchema(t.InputSchema)
 	if err != nil {

@@ -407,7 +407,7 @@ func TestOpen(t *testing.T) {
 			[]Server{self(t, "1", func(s *Server) { s.Name = "a" }), self(t, "1", func(s *Server) { s.Name = "b" })},
 			[]string{"the servers a and b both have a tool big: set a prefix"},
 		},
-		"a name": {[]Server{self(t, "1", func(s *Server) { s.Prefix = strings.Repeat("p", 64) })}, []string{"invalid name, expected 1 to 64"}},
+		"a name": {[]Server{self(t, "1", func(s *Server) { s.Prefix = strings.Repeat("p", 64) })}, []string{"invalid name: expected 1 to 64"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tools, err := Open(t.Context(), Options{Servers: c.servers, Grace: 200 * time.Millisecond})

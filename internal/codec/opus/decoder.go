@@ -20,7 +20,7 @@ func checkRate(rate int) error {
 	case 8000, 12000, 16000, 24000, 48000:
 		return nil
 	default:
-		return fmt.Errorf("opus: rate is %d, expected 8000, 12000, 16000, 24000 or 48000", rate)
+		return fmt.Errorf("opus: rate is %d: expected 8000, 12000, 16000, 24000 or 48000", rate)
 	}
 }
 
@@ -77,7 +77,7 @@ func (d *Decoder) Conceal(pcm []int16) error { return d.lost(pcm, nil) }
 
 func (d *Decoder) lost(pcm []int16, next []byte) error {
 	if len(pcm) == 0 || len(pcm) > len(d.scratch) || len(pcm)%(d.rate/400) != 0 {
-		return fmt.Errorf("opus: %d lost samples, expected a multiple of %d up to %d", len(pcm), d.rate/400, len(d.scratch))
+		return fmt.Errorf("opus: %d lost samples: expected a multiple of %d up to %d", len(pcm), d.rate/400, len(d.scratch))
 	}
 	out := d.scratch[:len(pcm)]
 	n, err := d.d.DecodeWithFEC(next, out, true)

@@ -30,9 +30,9 @@ func (o EncoderOptions) Validate() error {
 	o.setDefaults()
 	switch {
 	case o.Bitrate < 6000 || o.Bitrate > 510000:
-		return fmt.Errorf("opus: bitrate is %d, expected 6000 to 510000", o.Bitrate)
+		return fmt.Errorf("opus: bitrate is %d: expected 6000 to 510000", o.Bitrate)
 	case o.Complexity < 1 || o.Complexity > 10:
-		return fmt.Errorf("opus: complexity is %d, expected 1 to 10", o.Complexity)
+		return fmt.Errorf("opus: complexity is %d: expected 1 to 10", o.Complexity)
 	}
 	return checkRate(o.Rate)
 }
@@ -79,10 +79,10 @@ func NewEncoder(o EncoderOptions) (*Encoder, error) {
 // because of silence.
 func (e *Encoder) Encode(packet []byte, pcm []int16) (int, error) {
 	if len(pcm) != e.frame {
-		return 0, fmt.Errorf("opus: %d samples, expected the %d of 20 ms", len(pcm), e.frame)
+		return 0, fmt.Errorf("opus: %d samples: expected the %d of 20 ms", len(pcm), e.frame)
 	}
 	if len(packet) == 0 {
-		return 0, fmt.Errorf("opus: encode into 0 bytes, expected up to %d", MaxPacket)
+		return 0, fmt.Errorf("opus: encode into 0 bytes: expected up to %d", MaxPacket)
 	}
 	switch {
 	case !isSilent(pcm):

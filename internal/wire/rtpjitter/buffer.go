@@ -25,10 +25,10 @@ func (o *Options) setDefaults() {
 func (o Options) Validate() error {
 	o.setDefaults()
 	if o.ClockRate < 8000 || o.ClockRate > 192000 {
-		return fmt.Errorf("rtpjitter: ClockRate is %d, expected 8000 to 192000", o.ClockRate)
+		return fmt.Errorf("rtpjitter: ClockRate is %d: expected 8000 to 192000", o.ClockRate)
 	}
 	if o.Min < 0 || o.Max < o.Min || o.Max > longest {
-		return fmt.Errorf("rtpjitter: Min is %v and Max %v, expected 0 <= Min <= Max <= %v", o.Min, o.Max, longest)
+		return fmt.Errorf("rtpjitter: Min is %v and Max %v: expected 0 <= Min <= Max <= %v", o.Min, o.Max, longest)
 	}
 	return nil
 }

@@ -141,7 +141,7 @@ func check(q *Request) *refusal {
 	case q.Model == "":
 		return bad("you must provide a model parameter")
 	case len(q.Messages) == 0:
-		return bad("messages is empty, expected at least 1")
+		return bad("messages is empty: expected at least 1")
 	case q.StreamOptions != nil && !q.Stream:
 		return bad("stream_options is for streams alone")
 	case q.MaxTokens != nil && q.MaxCompletionTokens != nil:
@@ -149,7 +149,7 @@ func check(q *Request) *refusal {
 	case q.MaxTokens != nil && *q.MaxTokens < 1, q.MaxCompletionTokens != nil && *q.MaxCompletionTokens < 1:
 		return bad("the bound on tokens is below 1")
 	case q.Temperature != nil && (*q.Temperature < 0 || *q.Temperature > 2):
-		return bad("temperature is %g, expected 0 to 2", *q.Temperature)
+		return bad("temperature is %g: expected 0 to 2", *q.Temperature)
 	}
 	if f := q.ResponseFormat; f != nil {
 		if f.Type != "json_schema" || !name.MatchString(f.JSONSchema.Name) || !object(f.JSONSchema.Schema) {
@@ -157,7 +157,7 @@ func check(q *Request) *refusal {
 		}
 	}
 	if q.Tools != nil && len(q.Tools) == 0 {
-		return bad("tools is empty, expected at least 1 or none at all")
+		return bad("tools is empty: expected at least 1 or none at all")
 	}
 	seen := map[string]bool{}
 	for i, t := range q.Tools {
