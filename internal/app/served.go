@@ -313,7 +313,7 @@ func covers(tag, language string) bool {
 // call returns the description of a new conversation with the agent.
 func (a *served) call(transport string) hub.Call {
 	call := hub.Call{
-		Agent: a.name, Version: a.version(), Transport: transport, Recording: a.records(transport), Privacy: a.opts.Conversation.Privacy,
+		Agent: a.name, Version: a.version(), Transport: transport, Recording: a.records(transport), Wait: a.resume, Privacy: a.opts.Conversation.Privacy,
 		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": a.opts.Speech.Recognizer, "voice": a.opts.Speech.Synthesizer},
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			o := a.session(transport)

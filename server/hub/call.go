@@ -20,6 +20,8 @@ type Call struct {
 	Location  *time.Location // of the caller, goes before the agent's; nil if not known
 	Privacy   conv.Privacy
 	Recording bool // its sound is recorded
+	// Wait is how long the conversation waits for a client that is gone; 0 if not known.
+	Wait time.Duration
 	// Services are the names of the services for the log, by the kinds of
 	// [journal.Failure].
 	Services map[string]string

@@ -37,9 +37,10 @@ type Conversation struct {
 	location *time.Location    // theirs, if known
 	served   map[string]string // names of the services
 	over     func(id string, ended bool)
-	lost     atomic.Bool // another process has taken it over
-	taken    atomic.Bool // of a prepared conversation: Hold or Forgo was called
-	rest     atomic.Bool // the last step has left it at rest
+	wait     time.Duration // for a client that is gone
+	lost     atomic.Bool   // another process has taken it over
+	taken    atomic.Bool   // of a prepared conversation: Hold or Forgo was called
+	rest     atomic.Bool   // the last step has left it at rest
 
 	// Used by the loop's goroutine only.
 	failures    journal.Failures
@@ -68,7 +69,7 @@ type Conversation struct {
 func newConversation(h *Hub, id string, call Call) *Conversation {
 	c := &Conversation{
 		id: id, agent: call.Agent, transport: call.Transport, owner: call.Owner, started: time.Now(),
-		caller: call.Caller, location: call.Location, served: call.Services, over: call.Over, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
+		caller: call.Caller, location: call.Location, served: call.Services, over: call.Over, wait: call.Wait, hub: h, feed: newFeed(h.o.Events, h.o.Steps),
 		begun: make(chan struct{}), done: make(chan struct{}),
 	}
 	c.leg.Store(&call.Leg)
@@ -293,6 +294,9 @@ func (c *Conversation) changed(s session.StateChanged) {
 	}
 	c.transitions = append(c.transitions, Past{Transition: t, DurationMS: journal.Millis(s.In)})
 	c.info.Phase, c.info.State, c.info.Label = t.To, t.Views.AgentVoice.String(), s.Label
+	if c.info.WaitsUntil = (time.Time{}); t.To == conv.Reconnecting && c.wait > 0 {
+		c.info.WaitsUntil = t.At.Add(c.wait).Round(time.Second)
+	}
 	info := c.info
 	c.mu.Unlock()
 	c.tellChange(s)

@@ -543,3 +543,39 @@ func TestStateIsShownInTime(t *testing.T) {
 		}
 	})
 }
+
+// TestWaitsUntil checks that the list says until when a conversation waits whose client is
+// gone, and no longer when the client is back.
+func TestWaitsUntil(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := mustHub(t, hub.Options{})
+		defer drained(h)
+		o := call(text.New(text.Options{Linger: time.Minute}), "")
+		o.Wait = time.Minute
+		o.Session = func(c *hub.Conversation) (*session.Session, error) {
+			o := session.Options{ID: c.ID(), Leg: c.Leg(), Text: true, Conv: conv.Options{DeadAir: turn.DeadAirOptions{Off: true}}}
+			o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = hub.Patient(time.Minute)
+			return session.New(o)
+		}
+		c := mustStart(t, h, o)
+		s, err := c.Stream(hub.StreamOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if until := c.Info().WaitsUntil; !until.IsZero() {
+			t.Errorf("with a client it waits until %v", until)
+		}
+		s.Close()
+		gone := time.Now()
+		time.Sleep(30 * time.Second)
+		if info := c.Info(); info.Phase != conv.Reconnecting || (info.WaitsUntil.Sub(gone)-time.Minute).Abs() > 3*time.Second { // a disturbance counts as a loss after 2 s
+			t.Errorf("without a client, in %v, it waits until %v, %v after it has gone", info.Phase, info.WaitsUntil, info.WaitsUntil.Sub(gone))
+		}
+		c.Return()
+		time.Sleep(5 * time.Second)
+		if info := c.Info(); !info.WaitsUntil.IsZero() {
+			t.Errorf("with its client back, in %v, it waits until %v", info.Phase, info.WaitsUntil)
+		}
+	})
+}

@@ -18,9 +18,12 @@ type Info struct {
 	Label     string     `json:"label"` // the state's name for people
 	Started   time.Time  `json:"started"`
 	Ended     time.Time  `json:"ended,omitzero"`
-	Reason    string     `json:"reason,omitempty"`    // why the conversation ended
-	Turns     int        `json:"turns"`               // finished turns of both sides
-	Recording bool       `json:"recording,omitempty"` // its sound is recorded
+	Reason    string     `json:"reason,omitempty"` // why the conversation ended
+	Turns     int        `json:"turns"`            // finished turns of both sides
+	// WaitsUntil is when a conversation ends whose client is gone, unless the client
+	// returns; zero if it is not gone.
+	WaitsUntil time.Time `json:"waits_until,omitzero"`
+	Recording  bool      `json:"recording,omitempty"` // its sound is recorded
 
 	Owner string `json:"-"`
 }

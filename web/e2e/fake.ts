@@ -317,7 +317,8 @@ function played(path: string): Played {
 function entry(c: Conversation): Record<string, unknown> & { id: string } {
   return {
     id: c.id, agent: c.agent, transport: c.transport, state: c.state, phase: c.phase, label: c.label,
-    started: new Date(c.started).toISOString(), turns: 0, ...(c.ended && { ended: new Date().toISOString() }),
+    started: new Date(c.started).toISOString(), turns: 0,
+    ...(c.phase === "reconnecting" && { waits_until: new Date(c.started + 300_000).toISOString() }), ...(c.ended && { ended: new Date().toISOString() }),
   };
 }
 

@@ -292,6 +292,7 @@ export function listed(list: readonly Listed[], m: Message): readonly Listed[] {
   const at = list.findIndex((l) => l.id === c.id);
   if (at < 0) return [c, ...list];
   const next = list.slice();
-  next[at] = { ...list[at]!, ...c };
+  // What is left out is not so any more.
+  next[at] = { ...list[at]!, waits_until: undefined, ...c };
   return next;
 }

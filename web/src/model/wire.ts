@@ -129,6 +129,8 @@ export interface Listed {
   label?: string;
   started?: string;
   turns?: number;
+  /** When it ends, where its client is gone and does not return. */
+  waits_until?: string;
   /** When it ended; absent while it goes on. */
   ended?: string;
 }

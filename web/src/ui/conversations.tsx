@@ -37,7 +37,8 @@ export function Conversations({ app }: { app: App }) {
               <span class="conversation-meta">
                 {c.ended ? t("inspect.ended") : labelOf(t, { ...c, lost: c.phase === "reconnecting" })}
                 {c.started && <> · {time(c.started, t.language)}</>}
-                {c.transport && <> · {c.transport}</>}
+                {c.waits_until && !c.ended && <> · {t("talk.until", { time: time(c.waits_until, t.language) })}</>}
+                {c.transport && <> · {t(c.transport === "text" ? "past.byText" : "past.byVoice")}</>}
                 {c.agent_version && <> · <span title={t("talk.version")}>{c.agent_version}</span></>}
               </span>
             </button>

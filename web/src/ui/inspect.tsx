@@ -63,7 +63,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
     <div class="watched">
       <Head store={store} title={title} id={store.source.kind === "live" ? app.watchedId.value : ""} />
       <Trouble store={store} />
-      <Gone store={store} shown={frame.shown} />
+      <Gone store={store} shown={frame.shown} until={app.conversations.value.find((c) => c.id === app.watchedId.value)?.waits_until} />
       <Stepper store={store} />
       <Now store={store} />
       <MetricCards metrics={recording.metrics} errors={recording.errors} />

@@ -11,11 +11,14 @@ import { Banner } from "./notices.tsx";
 const passing = 4000;
 
 /** Gone tells that a conversation has lost its client, and what becomes of it. */
-export function Gone({ store, shown }: { store: ConversationStore; shown: Shown }) {
+export function Gone({ store, shown, until }: { store: ConversationStore; shown: Shown; until?: string }) {
   const t = useWords();
   const started = store.started.value;
   if (!shown.lost || store.cursor.value !== undefined || started === undefined || store.connection.value !== "open") return null;
-  return <Banner level="warning">{t("talk.gone", { time: new Date(started + shown.since).toLocaleTimeString(t.language) })}</Banner>;
+  const time = (at: number) => new Date(at).toLocaleTimeString(t.language);
+  const since = time(started + shown.since);
+  const end = Date.parse(until ?? "");
+  return <Banner level="warning">{Number.isFinite(end) ? t("talk.goneUntil", { time: since, until: time(end) }) : t("talk.gone", { time: since })}</Banner>;
 }
 
 /** Line tells that the line is lost, until it is there again, that the server is too slow for sound, and that the store is behind. */

@@ -56,6 +56,8 @@ export const de: Record<keyof typeof en, string> = {
   "talk.dismiss": "Schließen",
   "talk.handoff": "Der Agent ruft einen Menschen. Auf dieser Seite übernimmt niemand: Der Agent macht weiter.",
   "talk.gone": "Die Verbindung ist seit {time} verloren. Das Gespräch wartet, dass sie wiederkommt; kommt sie nicht, endet es.",
+  "talk.goneUntil": "Die Verbindung ist seit {time} verloren. Das Gespräch wartet bis {until} auf sie und endet dann.",
+  "talk.until": "bis {time}",
   "state.lost": "⏸ Verbindung verloren",
 
   "share.copy": "Kopieren",

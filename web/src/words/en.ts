@@ -56,6 +56,8 @@ export const en = {
   "talk.dismiss": "Dismiss",
   "talk.handoff": "The agent calls for a person. Nobody takes over on this page: the agent goes on.",
   "talk.gone": "The connection is lost since {time}. The conversation waits for it to return; if it does not, the conversation ends.",
+  "talk.goneUntil": "The connection is lost since {time}. The conversation waits for it until {until}, and then ends.",
+  "talk.until": "until {time}",
   "state.lost": "⏸ Connection lost",
 
   "share.copy": "Copy",
