@@ -232,7 +232,8 @@ func (s *Server) route(c config.Server) error {
 		Call: func(agent, transport string) (hub.Call, error) {
 			return s.roster.named(agent).call(transport), nil
 		},
-		Realtime: http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path,
+		Workbench: workbench{s, c},
+		Realtime:  http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path,
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {

@@ -45,6 +45,8 @@ type served struct {
 	store      *Store     // nil if home is
 	tasks      port.Tasks // nil if delegated work ends with its conversation
 	notice     string     // the greeting of recorded conversations; the usual one if empty
+	// instructions are the agent's, or those that a developer has replaced them with.
+	instructions string
 }
 
 // loadServed loads the agents of a server.
@@ -100,7 +102,7 @@ func (s *Server) newServed(name, path string, def *settings.Agent, note func(str
 		note(p.String())
 	}
 	a := &served{
-		name: name, path: path, agent: def, opts: opts, resume: time.Duration(opts.Server.Resume), loadedAt: time.Now(), log: s.o.Log,
+		name: name, path: path, agent: def, instructions: def.Instructions(), opts: opts, resume: time.Duration(opts.Server.Resume), loadedAt: time.Now(), log: s.o.Log,
 	}
 	a.digest, a.files, err = journal.EncodeAgent(def.Files)
 	return a, err
@@ -400,7 +402,7 @@ func (a *served) storeVersion(ctx context.Context, h port.Hold) error {
 func (a *served) session(transport string) session.Options {
 	o := session.Options{
 		Conv: a.opts.Conversation, AgentFiles: a.agent.Files,
-		Model: a.model, Tools: a.flowTools, ModelTools: a.modelTools, Instructions: a.agent.Instructions(), Late: a.late, Hearing: a.heard, Location: a.opts.Location,
+		Model: a.model, Tools: a.flowTools, ModelTools: a.modelTools, Instructions: a.instructions, Late: a.late, Hearing: a.heard, Location: a.opts.Location,
 	}
 	o.Conv.Agent = a.agent.Agent
 	o.Conv.Limits.Reconnect, o.Conv.Retry.Reconnect = hub.Patient(a.resume)

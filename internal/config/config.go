@@ -249,6 +249,8 @@ type Server struct {
 	Resume Duration `yaml:"resume"`
 
 	AccessLog bool `yaml:"access_log"`
+
+	Developers []string `yaml:"developers"`
 }
 
 // KeyFiles names the files with API keys.

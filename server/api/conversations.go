@@ -42,6 +42,9 @@ type NewConversation struct {
 	Context json.RawMessage `json:"context,omitempty"`
 	// Resume is the resume token of a conversation to continue.
 	Resume string `json:"resume,omitempty"`
+	// Changes are those of the agent for this conversation alone. They need the key of a
+	// developer.
+	Changes *Changes `json:"changes,omitempty"`
 }
 
 // NewClientToken is the request of POST /v1/client_tokens. The body may be empty.
@@ -86,8 +89,16 @@ type ClientToken struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-func (s *Server) listAgents(w http.ResponseWriter, _ *http.Request, _ who) error {
-	writeJSON(w, http.StatusOK, AgentList{s.o.Agents()})
+func (s *Server) listAgents(w http.ResponseWriter, _ *http.Request, p who) error {
+	list := s.o.Agents()
+	if s.develops(p) {
+		list = slices.Clone(list)
+		for i := range list {
+			settings := s.o.Workbench.Settings(list[i].Name)
+			list[i].Settings = &settings
+		}
+	}
+	writeJSON(w, http.StatusOK, AgentList{list})
 	return nil
 }
 
@@ -110,7 +121,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	if err != nil {
 		return err
 	}
-	call, err := s.o.Call(agent.Name, o.Transport)
+	call, err := s.callWith(p, agent.Name, o)
 	if err != nil {
 		return err
 	}

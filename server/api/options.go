@@ -30,8 +30,10 @@ type Agent struct {
 	Recording bool `json:"recording,omitempty"`
 	// Version is the beginning of the digest of the agent's files. New conversations are
 	// held with this version.
-	Version  string    `json:"version,omitempty"`
-	LoadedAt time.Time `json:"loaded_at,omitzero"`
+	Version string `json:"version,omitempty"`
+	// Settings are what a developer may change; nil for others.
+	Settings *AgentSettings `json:"settings,omitempty"`
+	LoadedAt time.Time      `json:"loaded_at,omitzero"`
 }
 
 // Options configures a [Server]. Hub, Call and Text are required.
@@ -43,6 +45,8 @@ type Options struct {
 	// Call returns the description of a conversation with an agent of the list over
 	// a transport. The server sets the leg and the owner.
 	Call func(agent, transport string) (hub.Call, error)
+	// Workbench lets developers change an agent for one conversation. Nil lets nobody.
+	Workbench Workbench
 	// Text creates the leg of a conversation by text.
 	Text func() port.Leg
 	// WebRTC answers an offer and returns the leg, which may be a [Restarter]. Nil
