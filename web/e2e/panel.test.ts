@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { engineWords } from "../src/words/catalog.ts";
 import { dist, executable, launch, web } from "./browser.ts";
 import { Fake, type FakeOptions } from "./fake.ts";
-import { open, until, type Tab } from "./page.ts";
+import { accessible, fits, open, until, type Tab } from "./page.ts";
 
 const skip = executable() ? false : "there is no Chromium on this machine";
 let browser: Browser;
@@ -127,10 +127,10 @@ test("work that nobody waits for any more is told later, and its turn says so", 
   // Each has its own button, which calls it off alone.
   until = 60_900;
   for (const name of ["Summary", "Price watch, from an earlier conversation"]) await page.getByRole("button", { name: `Call it off: ${name}` }).click();
-  assert.deepEqual(fake.commands, [{ type: "cancel", id: "s1" }, { type: "cancel", id: "earlier-2" }]);
   await page.getByRole("button", { name: "Call it off: Pictures" }).and(page.locator(":enabled")).waitFor();
   until = 61_900;
   await page.locator(".task[data-state=cancelled]").nth(1).waitFor();
+  assert.deepEqual(fake.commands, [{ type: "cancel", id: "s1" }, { type: "cancel", id: "earlier-2" }]);
   await page.locator(".task[data-state=running]").filter({ hasText: "Pictures" }).waitFor();
   // Side by side they stand one below the other.
   await page.getByRole("link", { name: "Inspect" }).click();
@@ -240,6 +240,39 @@ test("Escape stops the agent while it speaks, and does nothing else", { skip }, 
   await page.keyboard.press("Enter");
   await until("the line", () => fake.commands.length >= 3);
   assert.deepEqual(fake.commands.slice(2), [{ type: "send_text", text: "hello" }]);
+});
+
+test("a developer changes the instructions and the voice of the next conversation", { skip }, async (t) => {
+  const settings = { instructions: "Be kind.", model: true, voice: "", voices: ["slt", "rms"] };
+  const { page, fake } = await panel(t, { agents: [{ name: "flights", title: "Hocket Airlines", language: "en", speech: true, settings }] });
+  fake.holdAt = (s) => s.at > 5000;
+  await page.getByText("Change the agent").focus();
+  await page.keyboard.press("Enter");
+  const instructions = page.getByLabel("Instructions");
+  assert.equal(await instructions.inputValue(), "Be kind.");
+  await instructions.fill("Be short.");
+  await page.getByLabel("Voice").selectOption("rms");
+  const begin = async () => {
+    await page.getByRole("button", { name: "Start by text" }).click();
+    await page.locator(".line").first().waitFor();
+    await page.getByRole("button", { name: "End", exact: true }).click();
+    await page.getByRole("button", { name: "Start by text" }).waitFor();
+  };
+  await begin();
+  assert.deepEqual(fake.begun.at(-1)!.changes, { instructions: "Be short.", voice: "rms" });
+  // It stays changed, until the agent's own settings are wanted again.
+  await page.locator(".workbench summary .tag").waitFor();
+  await page.getByText("Change the agent").click();
+  await page.getByLabel("Voice").selectOption("");
+  await accessible(page, "an agent that is changed");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await fits(page, "an agent that is changed");
+  await begin();
+  assert.deepEqual(fake.begun.at(-1)!.changes, { instructions: "Be short." });
+  if (!(await page.getByLabel("Instructions").isVisible())) await page.getByText("Change the agent").click();
+  await page.getByRole("button", { name: "As in the files" }).click();
+  await begin();
+  assert.equal(fake.begun.at(-1)!.changes, undefined);
 });
 
 test("a German page names the states of an English agent in German", { skip }, async (t) => {

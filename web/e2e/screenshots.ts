@@ -159,6 +159,16 @@ const shots: Shot[] = [
     },
   },
   {
+    name: "talk-workbench",
+    run: async (page, fake) => {
+      const settings = { instructions: "You answer the telephone of Ada's bicycle shop. Answer in one or two short sentences.", model: true, voice: "", voices: ["slt", "rms"] };
+      fake.options.agents = [{ name: "shop", title: "Shop", language: "en", speech: true, settings, description: "Answers the telephone of a bicycle shop." }];
+      await page.reload();
+      await page.getByText("Change the agent").click();
+      await page.getByLabel("Voice").selectOption("rms");
+    },
+  },
+  {
     name: "talk-described",
     run: async (page, fake) => {
       fake.options.agents = [{ name: "flights", title: "Hocket Airlines", language: "en", speech: true, recording: true, description: "Books, changes and cancels flights, for you and for up to eight others who fly with you." }];

@@ -4,7 +4,7 @@
 import { effect, signal, type Signal } from "@preact/signals";
 import { ConversationStore } from "./conversation.ts";
 import { keep, kept, set, setting } from "./kept.ts";
-import type { Agent, Listed, Message, Stored } from "./model/wire.ts";
+import type { Agent, Changes, Listed, Message, Stored } from "./model/wire.ts";
 import { Past } from "./past.ts";
 import { Session, type Audio } from "./session.ts";
 import { FileSource, maxFile } from "./source/file.ts";
@@ -29,6 +29,8 @@ export class App {
   readonly language: Signal<Language>;
   readonly agents = signal<readonly Agent[] | undefined>(undefined);
   readonly agent = signal("");
+  /** What a developer has changed, by agent, for the next conversations from this page. */
+  readonly changes = signal<Readonly<Record<string, Changes>>>({});
   readonly conversations = signal<readonly Listed[]>([]);
   /** The conversation that Inspect shows. */
   readonly watched = signal<ConversationStore | undefined>(undefined);
@@ -156,6 +158,22 @@ export class App {
   /** titleOf is what an agent is called, on each view: its title, as long as there is one of that name. */
   titleOf(name: string): string {
     return this.agents.value?.find((a) => a.name === name)?.title || name;
+  }
+
+  /** change notes what is changed of an agent; what is as the agent has it is no change. */
+  change(agent: Agent, c: Changes): void {
+    const { instructions = agent.settings?.instructions, voice = agent.settings?.voice } = { ...this.changes.peek()[agent.name], ...c };
+    const changed: Changes = {
+      ...(instructions !== agent.settings?.instructions && { instructions }), ...(voice !== agent.settings?.voice && { voice }),
+    };
+    const { [agent.name]: _, ...others } = this.changes.peek();
+    this.changes.value = Object.keys(changed).length === 0 ? others : { ...others, [agent.name]: changed };
+  }
+
+  /** unchange gives an agent its own settings back. */
+  unchange(agent: Agent): void {
+    const { [agent.name]: _, ...others } = this.changes.peek();
+    this.changes.value = others;
   }
 
   /** watch shows a conversation of the server's. The page's own is not opened twice. */

@@ -5,7 +5,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { ConversationStore } from "./conversation.ts";
 import type { AudioCall, Devices, Link } from "./audio/call.ts";
 import type { Shown } from "./model/talk.ts";
-import type { Agent } from "./model/wire.ts";
+import type { Agent, Changes } from "./model/wire.ts";
 import { LiveSource, passes, pause, Waiting } from "./source/live.ts";
 import { answerOf, ApiError, type Answer, type Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
@@ -71,8 +71,8 @@ export class Session {
   }
 
   /** begin starts a conversation. What goes wrong is told by problem. */
-  async begin(agent: Agent, transport: Transport): Promise<void> {
-    await this.open(agent.name, transport, agent.language ?? "en");
+  async begin(agent: Agent, transport: Transport, changes?: Changes): Promise<void> {
+    await this.open(agent.name, transport, agent.language ?? "en", undefined, changes);
   }
 
   /** resume takes up the conversation that a reload has broken off; false if there is none. */
@@ -157,7 +157,7 @@ export class Session {
     this.store.value = new ConversationStore(new LiveSource(this.server, id, agent, { again: () => this.again(id) }), language);
   }
 
-  private async open(agent: string, transport: Transport, language: string, resume?: Resumable): Promise<boolean> {
+  private async open(agent: string, transport: Transport, language: string, resume?: Resumable, changes?: Changes): Promise<boolean> {
     if (this.opening.peek()) return false;
     this.release();
     batch(() => {
@@ -171,7 +171,7 @@ export class Session {
       const begin = async (sdp?: string) => {
         const who = caller();
         const zone = timezone();
-        const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }), ...(zone && { timezone: zone }) });
+        const started = await this.server.begin({ agent, transport, ...(sdp && { sdp }), ...(who && { caller: who }), ...(zone && { timezone: zone }), ...(changes && { changes }) });
         id = started.id;
         this.recorded.value = started.recording === true;
         keep("conversation", { id, token: started.resume_token ?? "", agent, transport });

@@ -110,12 +110,29 @@ export interface Agent {
   title?: string;
   language?: string;
   speech?: boolean;
+  /** What a developer may change of it, for one conversation; absent for others. */
+  settings?: AgentSettings;
   /** Its calls are recorded. */
   recording?: boolean;
   /** What it is, for people. */
   description?: string;
   /** The beginning of the digest of its files, in which new conversations are held. */
   version?: string;
+}
+
+/** AgentSettings are what a developer may change of an agent. */
+export interface AgentSettings {
+  instructions: string;
+  /** There is a model, which gets them. */
+  model: boolean;
+  voice: string;
+  voices: readonly string[];
+}
+
+/** Changes are those of an agent for one conversation. */
+export interface Changes {
+  instructions?: string;
+  voice?: string;
 }
 
 /** Listed is an entry of GET /v1/conversations. */

@@ -1,6 +1,6 @@
 // The server's control API.
 
-import type { Agent, Command, Listed, Message, Stored, StoredDetails } from "../model/wire.ts";
+import type { Agent, Changes, Command, Listed, Message, Stored, StoredDetails } from "../model/wire.ts";
 import { sentEvents } from "./sse.ts";
 
 /** ApiError is an answer that is no success, or none at all (code "offline"). */
@@ -61,7 +61,7 @@ export class Server {
   }
 
   /** begin starts a conversation, or with a resume token takes one up again. */
-  begin(body: { agent: string; transport: "webrtc" | "text"; sdp?: string; caller?: string; timezone?: string; resume?: string }): Promise<Started> {
+  begin(body: { agent: string; transport: "webrtc" | "text"; sdp?: string; caller?: string; timezone?: string; resume?: string; changes?: Changes }): Promise<Started> {
     return this.json("POST", "/v1/conversations", body) as Promise<unknown> as Promise<Started>;
   }
 

@@ -21,6 +21,7 @@ import { StateLabel } from "./state.tsx";
 import { resultsOf, TaskCards, waited } from "./tasks.tsx";
 import { HoldButton, TalkButton } from "./talkbutton.tsx";
 import { Transcript } from "./transcript.tsx";
+import { Workbench } from "./workbench.tsx";
 
 /** Talk is the view of the page's own conversation. */
 export function Talk({ app }: { app: App }) {
@@ -41,7 +42,7 @@ export function Talk({ app }: { app: App }) {
   const voice = session.hasAudio && agent?.speech !== false;
   const text = active && (app.host !== undefined || session.transport.value === "text");
   const begin = (transport: Transport) => {
-    if (agent) void session.begin(agent, transport).then(() => app.watch(session.id.peek()));
+    if (agent) void session.begin(agent, transport, app.changes.peek()[agent.name]).then(() => app.watch(session.id.peek()));
   };
   // What a reload has broken off, before anything new.
   const again = async () => {
@@ -65,6 +66,7 @@ export function Talk({ app }: { app: App }) {
             {!active && agent?.description && <p lang={lang}>{agent.description}</p>}
           </div>
         )}
+        {!active && agent && <Workbench app={app} agent={agent} />}
         {call ? <Duet levels={levels} muted={session.muted.value || (session.pushToTalk.value && !session.pressed.value)} /> : null}
       </div>
       <Problems app={app} onText={() => begin("text")} onAgain={() => void again()} />

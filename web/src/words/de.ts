@@ -67,6 +67,14 @@ export const de: Record<keyof typeof en, string> = {
   "share.copied": "Kopiert.",
   "share.refused": "Der Browser hat es nicht erlaubt.",
 
+  "bench.title": "Agenten ändern",
+  "bench.changed": "geändert",
+  "bench.instructions": "Anweisungen",
+  "bench.voice": "Stimme",
+  "bench.default": "wie installiert",
+  "bench.help": "Für die nächsten Gespräche von dieser Seite. Die Dateien des Agenten bleiben, wie sie sind.",
+  "bench.reset": "Wie in den Dateien",
+
   "sound.title": "Ton",
   "sound.mute": "Stumm",
   "sound.speaker": "Lautsprecher",

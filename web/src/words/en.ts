@@ -67,6 +67,14 @@ export const en = {
   "share.copied": "Copied.",
   "share.refused": "The browser did not allow it.",
 
+  "bench.title": "Change the agent",
+  "bench.changed": "changed",
+  "bench.instructions": "Instructions",
+  "bench.voice": "Voice",
+  "bench.default": "as installed",
+  "bench.help": "For the next conversations from this page. The agent’s files stay as they are.",
+  "bench.reset": "As in the files",
+
   "sound.title": "Sound",
   "sound.mute": "Mute",
   "sound.speaker": "Speaker",
