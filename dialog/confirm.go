@@ -67,7 +67,11 @@ func (t *speech) askConfirmation(s *agent.Step) {
 		m, key = s.Action.Confirmation, "confirm_action"
 	}
 	t.confirms = len(t.out.Say) + 1
-	if !t.sayMessage(m, s.Wording) && !t.failed {
+	tpl := t.variant(m)
+	if tpl != nil && tpl.Lacks(t.scope()) {
+		tpl = nil // a yes counts for values that are all said
+	}
+	if (tpl == nil || !t.sayTemplate(tpl, s.Wording)) && !t.failed {
 		if summary := t.summary(s); summary != "" {
 			t.phrase(key, "summary", summary)
 			t.readBack = true

@@ -243,6 +243,9 @@ func (t *turn) finish() Output {
 		st.LastResponse = joinLines(t.out.Say)
 		st.ReadBack = t.readBack
 		t.remember("assistant", st.LastResponse)
+		if t.said != "" {
+			st.LastResponse = t.said
+		}
 		t.asksToConfirm()
 	}
 	if t.out.Act == nil && t.out.Understand == nil {

@@ -18,6 +18,7 @@ type speech struct {
 	confirms int    // the line of Say, from 1, that asks to confirm; 0 if there is none
 	valued   int    // the first line of Say, from 1, that says a value; 0 if there is none
 	tail     string // what is said after the last value
+	said     string // the response that is repeated in other words; it stays the last one
 }
 
 // sayMessage says one of the variants of a message. It reports whether it said anything.
@@ -211,9 +212,15 @@ func (t *speech) offer() {
 	t.phrase("what_to_do")
 }
 
-// repeat says the last response again.
+// repeat says the last response again. After something that cannot be undone it says that these
+// are the same words, so that nobody thinks that it was done twice.
 func (t *speech) repeat() {
-	if t.st.LastResponse != "" {
+	switch {
+	case t.st.LastResponse == "":
+	case t.sealed():
+		t.said = t.st.LastResponse
+		t.phrase("repeated", "value", t.said)
+	default:
 		t.out.Say = append(t.out.Say, Line{Text: t.st.LastResponse, Fixed: true})
 		t.readBack = t.st.ReadBack
 		if c := t.st.Confirmation; c != nil && c.Asked {

@@ -66,7 +66,10 @@ func TestTemplates(t *testing.T) {
 			{"{date:iso} {money:raw} {city:spell}", "2025-12-12 12.5 B o s, t o n"},
 			{"{num}", "2.5"},
 			{"{{city}} and { city }", "Boston and Boston"},
-			{`\{city\} {missing}.`, "{city} ."},
+			{`\{city\} {city}.`, "{city} Boston."},
+			{"To {city}. For {missing}! At {missing|none|some}.", "To Boston."},
+			{"For {missing} in {city}. In {city}, {num} hours.", "In Boston, 2.5 hours."},
+			{"For {missing}", ""},
 			{"{soon}", "Friday, December 12"}, // a text in the form of a date
 			{"no braces", "no braces"},
 			{"{map.seats} {list.0}", "2 a"},

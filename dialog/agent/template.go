@@ -163,10 +163,21 @@ type Scope struct {
 	value.Voice
 }
 
-// Render renders a template. Values that are not set become empty.
+// Render renders a template. A sentence with a value that is not set is left out.
 func (t *Template) Render(s Scope) (string, error) {
 	text, _, err := t.Fill(s)
 	return text, err
+}
+
+// Lacks reports whether a value of the template is not set.
+func (t *Template) Lacks(s Scope) bool {
+	return slices.ContainsFunc(t.parts, func(p templatePart) bool {
+		if p.value == nil {
+			return false
+		}
+		v, err := p.value.Eval(s.Get)
+		return err == nil && v == nil
+	})
 }
 
 // Fill renders a template like Render. It also returns the number of bytes after the last
@@ -175,38 +186,68 @@ func (t *Template) Fill(s Scope) (text string, behind int, err error) {
 	if text, ok := t.constant(); ok {
 		return text, -1, nil
 	}
-	var b strings.Builder
-	end := -1
+	f := filling{end: -1, before: -1}
 	for _, p := range t.parts {
 		if p.value == nil {
-			b.WriteString(p.text)
+			f.literal(p.text)
 			continue
 		}
 		v, err := p.value.Eval(s.Get)
 		if err != nil {
 			return "", -1, err
 		}
+		if v == nil {
+			f.hole = true
+			continue
+		}
 		if p.plural != nil {
-			b.WriteString(p.plural.of(v, s.Voice))
-			end = b.Len()
+			f.text = append(f.text, p.plural.of(v, s.Voice)...)
+			f.end = len(f.text)
 			continue
 		}
 		var of *value.Spec
 		if n := p.value.root; n.op == "name" && len(n.path) == 1 {
 			of = s.Slot(n.path[0]).Form()
 		}
-		from := b.Len()
-		b.WriteString(s.Speak(v, of, p.format))
-		if b.Len() > from {
-			end = b.Len()
+		if spoken := s.Speak(v, of, p.format); spoken != "" {
+			f.text = append(f.text, spoken...)
+			f.end = len(f.text)
 		}
-		if b.Len() > maxExprValue {
+		if len(f.text) > maxExprValue {
 			return "", -1, errors.New("the message is too long")
 		}
 	}
-	text, behind = strings.TrimRightFunc(b.String(), unicode.IsSpace), -1
-	if end >= 0 {
-		behind = max(0, len(text)-end)
+	f.endSentence()
+	text, behind = strings.TrimRightFunc(string(f.text), unicode.IsSpace), -1
+	if f.end >= 0 {
+		behind = max(0, len(text)-f.end)
 	}
 	return strings.TrimSpace(text), behind, nil
+}
+
+// filling is a template that is being filled.
+type filling struct {
+	text   []byte
+	start  int  // where the current sentence begins
+	end    int  // the end of the last value, or -1
+	before int  // end at the beginning of the sentence
+	hole   bool // whether a value of the sentence is not set
+}
+
+// literal appends text of the template. A sentence ends at a mark with a space behind it.
+func (f *filling) literal(text string) {
+	for i := 0; i < len(text); i++ {
+		f.text = append(f.text, text[i])
+		if i+1 < len(text) && strings.IndexByte(".!?", text[i]) >= 0 && (text[i+1] == ' ' || text[i+1] == '\n') {
+			f.endSentence()
+		}
+	}
+}
+
+// endSentence removes the sentence if it has a hole.
+func (f *filling) endSentence() {
+	if f.hole {
+		f.text, f.end = f.text[:f.start], f.before
+	}
+	f.start, f.before, f.hole = len(f.text), f.end, false
 }

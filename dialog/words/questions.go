@@ -125,10 +125,51 @@ func (t *message) askedFor(toks []value.Token) string {
 			second = score
 		}
 	}
-	if best < askAccept || best-second < 0.05 {
+	if best < askAccept || best-second < 0.05 || t.ofAnother(toks) {
 		return ""
 	}
 	return name
+}
+
+// ofAnother reports whether a question is about something else than what the agent's flows and
+// slots are about: what a bag costs is not what the flight costs. It is, if a word behind an
+// article or behind "is" is a word neither of them nor of a known value.
+func (t *message) ofAnother(toks []value.Token) bool {
+	l := t.a.def.Lang
+	for i := range toks {
+		_, n := l.Articles.At(toks, i)
+		if n == 0 {
+			if _, n = l.Assign.At(toks, i); n == 0 || i+n+1 < len(toks) {
+				continue
+			}
+		}
+		for k := i + n; k < len(toks); {
+			if _, light := l.Light.At(toks, k); light > 0 {
+				break
+			}
+			word, m := l.Meaning(toks, k)
+			if t.strange(word) {
+				return true
+			}
+			k += m
+		}
+	}
+	return false
+}
+
+// strange reports whether a word is neither a word of the agent's flows and slots nor one of a
+// known value.
+func (t *message) strange(word string) bool {
+	has := func(words map[string]bool) bool { return words[word] }
+	if slices.ContainsFunc(t.a.flowWords, has) || slices.ContainsFunc(t.a.askables, func(x askable) bool { return has(x.words) }) {
+		return false
+	}
+	for _, v := range t.st.Slots { // order: any of them
+		if text, ok := v.(string); ok && slices.Contains(t.a.def.Lang.Contents(value.Tokenize(text, nil), nil), word) {
+			return false
+		}
+	}
+	return true
 }
 
 // relevant reports whether a name has a value or belongs to the current flow or the one

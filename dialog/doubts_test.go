@@ -1,0 +1,129 @@
+package dialog_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/dialog"
+)
+
+// tableAgent has an action that gives no output (no mock, no service) and messages that name
+// what it should have given.
+const tableAgent = `
+slots:
+  guests: {type: integer, prompt: For how many?}
+  note: {type: string, prompt: "Anything else?", required: false}
+actions:
+  reserve: {inputs: [guests, note], outputs: [table, price], mock: {}}
+  pay: {inputs: [guests], requires_confirmation: true, confirmation: "The table is for {guests} and costs {price}. Shall I go ahead?", mock: {}}
+flows:
+  book_table:
+    trigger: {intents: [book a table]}
+    steps:
+      - {step: a, type: collect, slot: guests}
+      - {step: b, type: action, call: reserve}
+      - {step: c, type: say, message: "Table {table}."}
+  seat:
+    trigger: {intents: [find me a seat]}
+    steps:
+      - {step: a, type: collect, slot: guests}
+      - {step: b, type: action, call: reserve}
+      - {step: c, type: say, message: "It is reserved. Your table is {table|=0:none|other:number #}. It costs {price:EUR}, {note}. See you, Dr. {guests}."}
+  pay_table:
+    trigger: {intents: [pay for the table]}
+    steps:
+      - {step: a, type: collect, slot: guests}
+      - {step: b, type: action, call: pay}
+`
+
+// tripAgent is examples/flights with an airline that answers at once.
+const tripAgent = `
+slots:
+  origin: {type: city, description: departure city, prompt: From where?, values: [Boston, Denver]}
+  destination: {type: city, description: city you want to fly to, prompt: To where?, values: [Boston, Denver]}
+  departure_date: {type: date, description: day on which you want to leave, prompt: On which day?}
+actions:
+  search_flights:
+    description: find a flight
+    inputs: [origin, destination, departure_date]
+    outputs: [flight_number, departure_time, price]
+    mock: {flight_number: Hocket 726, departure_time: "16:50", price: 280}
+  book:
+    description: book the flight that was found
+    inputs: [flight_number, origin, destination, departure_date]
+    outputs: [booking_ref]
+    requires_confirmation: true
+    confirmation: "You fly from {origin} to {destination} on {departure_date}, at {departure_time}, for {price} dollars. Shall I book it?"
+    mock: {booking_ref: BK-1}
+flows:
+  book_flight:
+    description: book a flight
+    trigger: {intents: [book a flight, "I want to fly from {origin} to {destination}"]}
+    steps:
+      - {step: a, type: collect, slot: origin}
+      - {step: b, type: collect, slot: destination}
+      - {step: c, type: collect, slot: departure_date}
+      - {step: d, type: action, call: search_flights}
+      - {step: e, type: action, call: book}
+      - {step: f, type: say, message: "It is booked."}
+`
+
+// saidExactly returns a check of the last answer.
+func saidExactly(want string) func(*dialog.State, string) string {
+	return func(_ *dialog.State, said string) string {
+		if said = strings.TrimSpace(said); said != want {
+			return fmt.Sprintf("said %q, expected %q", said, want)
+		}
+		return ""
+	}
+}
+
+// neverSays returns a check that the last answer does not contain part.
+func neverSays(part string) func(*dialog.State, string) string {
+	return func(_ *dialog.State, said string) string {
+		if strings.Contains(said, part) {
+			return fmt.Sprintf("%q has %q", said, part)
+		}
+		return ""
+	}
+}
+
+// doubts are answers that make a stranger doubt what was meant or done.
+func doubts() (all []symptom) {
+	add := func(name, agent string, wrong func(*dialog.State, string) string, say ...string) {
+		all = append(all, symptom{name: name, agent: agent, say: say, wrong: wrong})
+	}
+	found := "I want to fly from Boston to Denver tomorrow"
+	for _, text := range []string{
+		"what does a bag cost", "how much is a bag", "how much is an extra suitcase?", "and what does the insurance cost?", "what does it cost to bring my dog",
+		"what does a seat in first class cost", "how much is breakfast",
+	} {
+		add("the flight's price is told for: "+text, tripAgent, neverSays("The price is"), found, text)
+	}
+	for _, text := range []string{"what does it cost", "how much is it?", "what is the price", "how much is the flight", "how much does it cost to fly to Denver"} {
+		add("the flight's price is not told for: "+text, tripAgent, told("The price is 280", nil), found, text)
+	}
+	sent := []string{"send 50 euros to Anna", "DE89 3704 0044 0532 0130 00", "yes"}
+	const done = "Done. I have sent 50 euros to Anna. Your reference is H B 4, 7 1 1."
+	for _, text := range []string{"again please", "repeat that", "once more", "what did you say"} {
+		add("a transfer sounds as if it were made twice after: "+text, "examples/bank", saidExactly("I said: "+done), append(sent[:3:3], text)...)
+	}
+	add("a transfer sounds as if it were made twice after two repetitions", "examples/bank", saidExactly("I said: "+done), append(sent[:3:3], "again please", "again please")...)
+	add("the repetition of a question has a preface", "examples/bank", neverSays("I said"), "send 50 euros to Anna", "again please")
+	add("a message is spoken with a hole", tableAgent, saidExactly("Done."), "book a table", "4")
+	add("a sentence is spoken with a hole", tableAgent, saidExactly("It is reserved. See you, Dr. 4."), "find me a seat", "4")
+	add("a question for a yes is spoken with a hole", tableAgent, saidExactly("Guests 4. Shall I go ahead?"), "pay for the table", "4")
+	return all
+}
+
+// TestDoubts checks answers that were doubted by people who tried the agents.
+func TestDoubts(t *testing.T) {
+	for _, s := range doubts() {
+		t.Run(s.name, func(t *testing.T) {
+			if why := s.hold(t); why != "" {
+				t.Error(why)
+			}
+		})
+	}
+}
