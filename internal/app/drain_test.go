@@ -71,10 +71,9 @@ func TestDrainHandsOver(t *testing.T) {
 	if err := json.Unmarshal([]byte(last), &end); err != nil || end.Reason != "handed_over" {
 		t.Errorf("the stream ends with %s, error %v", last, err)
 	}
-	if err := <-r.done; err != nil { // it does not use its hour
+	if err := r.end(); err != nil { // it does not use its hour
 		t.Error(err)
 	}
-	r.done <- nil // for the clean-up
 	if kept, _, err := second.Take(t.Context(), begun.ID); err != nil || kept.Ended {
 		t.Errorf("%+v, error %v", kept, err)
 	}

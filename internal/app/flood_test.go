@@ -67,11 +67,9 @@ func TestProxyNamesTheAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = w.Body.Close() // its line in the log is enough
-		r.stop()
-		if err := <-r.done; err != nil {
+		if err := r.end(); err != nil {
 			t.Error(err)
 		}
-		r.done <- nil // for the clean-up
 		if !strings.Contains(r.log.String(), want) {
 			t.Errorf("trusted %s: %s", trusted, r.log.String())
 		}

@@ -1,11 +1,9 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,13 +18,13 @@ func BenchmarkIdle(b *testing.B) {
 	const conversations = 1000
 	for range b.N {
 		before, goroutines := inUse(), runtime.NumGoroutine()
-		url, stop := idleServer(b, conversations)
+		r := serve(b, fmt.Sprintf("server: {max_conversations: %d, drain: off}\nstore: {path: %q}\n", conversations, filepath.Join(b.TempDir(), "calls.db")))
 		empty := inUse()
 		for range conversations {
-			ask(b, http.MethodPost, url+"/v1/conversations", `{"transport": "text"}`)
+			ask(b, http.MethodPost, r.url+"/v1/conversations", `{"transport": "text"}`)
 		}
 		limit := time.Now().Add(time.Minute)
-		for strings.Count(ask(b, http.MethodGet, url+"/v1/conversations", ""), `"phase":"listening.ready"`) < conversations {
+		for strings.Count(ask(b, http.MethodGet, r.url+"/v1/conversations", ""), `"phase":"listening.ready"`) < conversations {
 			if time.Now().After(limit) {
 				b.Fatal("not all of them listen")
 			}
@@ -36,7 +34,9 @@ func BenchmarkIdle(b *testing.B) {
 		b.ReportMetric(float64(inUse()-empty)/conversations/1024, "KB/conversation")
 		b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/conversations, "goroutines/conversation")
 		b.ReportMetric(float64(empty-before)/1024, "KB/server")
-		stop()
+		if err := r.end(); err != nil {
+			b.Error(err)
+		}
 	}
 }
 
@@ -47,28 +47,6 @@ func inUse() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)
-}
-
-func idleServer(b *testing.B, conversations int) (url string, stop func()) {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "hocket.yaml")
-	text := fmt.Sprintf("server: {max_conversations: %d, drain: off}\nstore: {path: %q}\n", conversations, filepath.Join(b.TempDir(), "calls.db"))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	s, err := NewServer(ServeOptions{Config: path, Addr: "127.0.0.1:0"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(b.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	return s.URL(), func() {
-		cancel()
-		if err := <-done; err != nil {
-			b.Error(err)
-		}
-	}
 }
 
 // ask makes a request that succeeds.

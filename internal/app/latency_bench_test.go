@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,22 +11,10 @@ import (
 // limits are asserted in virtual time (session.TestSeedLimits): on the clock they are those
 // of the machine that this runs on, and nothing fails for them.
 func BenchmarkSeedLatency(b *testing.B) {
-	s, err := NewServer(ServeOptions{Addr: "127.0.0.1:0"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	defer func() {
-		stop()
-		if err := <-done; err != nil {
-			b.Error(err)
-		}
-		http.DefaultClient.CloseIdleConnections()
-	}()
+	b.Cleanup(http.DefaultClient.CloseIdleConnections)
+	r := serveWith(b, ServeOptions{})
 	for b.Loop() {
-		list, err := BenchLatency(b.Context(), BenchLatencyOptions{URL: s.URL(), Runs: 5})
+		list, err := BenchLatency(b.Context(), BenchLatencyOptions{URL: r.url, Runs: 5})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,9 +1,7 @@
 package app
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -31,18 +29,7 @@ func TestReloadWhilePeopleCome(t *testing.T) {
 		}
 	}
 	change(0)
-	log := &lockedBuffer{}
-	r := &running{t: t, reload: make(chan os.Signal), client: &http.Client{Transport: &http.Transport{}}}
-	s, err := NewServer(ServeOptions{
-		Agents: []string{path}, Addr: "127.0.0.1:0", Store: filepath.Join(dir, "store"), Reload: r.reload, Log: slog.New(slog.NewJSONHandler(log, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.url = s.URL()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
+	r := serveWith(t, ServeOptions{Agents: []string{path}, Store: filepath.Join(dir, "store")})
 	versions := make(map[string]bool)
 	version := func() string {
 		var list api.AgentList
@@ -81,12 +68,10 @@ func TestReloadWhilePeopleCome(t *testing.T) {
 			t.Errorf("%d conversations are held with %q, which never was", n, v)
 		}
 	}
-	stop()
-	if err := <-done; err != nil {
+	if err := r.end(); err != nil {
 		t.Error(err)
 	}
-	r.client.CloseIdleConnections()
-	if strings.Contains(log.String(), `"level":"ERROR"`) {
-		t.Error(log.String())
+	if strings.Contains(r.log.String(), `"level":"ERROR"`) {
+		t.Error(r.log.String())
 	}
 }

@@ -33,14 +33,15 @@ import (
 
 // running is a server that runs in this process.
 type running struct {
-	t      *testing.T
+	t      testing.TB
 	url    string
 	key    string
 	client *http.Client
 	reload chan os.Signal
 	log    *lockedBuffer
-	stop   context.CancelFunc
-	done   chan error
+	stop   context.CancelFunc // tells the server to end
+	end    func() error       // stops the server and returns the error of its Run
+	ended  chan struct{}      // closed when Run has returned
 	notes  []string
 }
 
@@ -62,32 +63,46 @@ func (b *lockedBuffer) String() string {
 }
 
 // serve runs a server with a config.
-func serve(t *testing.T, config string) *running {
+func serve(t testing.TB, config string) *running {
 	t.Helper()
-	goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	before := goleak.IgnoreCurrent()
 	path := filepath.Join(t.TempDir(), "hocket.yaml")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return serveWith(t, ServeOptions{Config: path})
+}
+
+// serveWith runs a server with options until the test ends, or until end is called. The address,
+// the log, the notes and the signals to reload are those of the test.
+func serveWith(t testing.TB, o ServeOptions) *running {
+	t.Helper()
+	goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	before := goleak.IgnoreCurrent()
 	r := &running{
-		t: t, reload: make(chan os.Signal, 1), log: &lockedBuffer{}, done: make(chan error, 1),
+		t: t, reload: make(chan os.Signal, 1), log: &lockedBuffer{}, ended: make(chan struct{}),
 		client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}, //nolint:gosec // its own certificate
 	}
-	s, err := NewServer(ServeOptions{
-		Config: path, Addr: "127.0.0.1:0", Reload: r.reload, Log: slog.New(slog.NewJSONHandler(r.log, nil)),
-		Note: func(n string) { r.notes = append(r.notes, n) },
-	})
+	o.Addr, o.Reload, o.Log = "127.0.0.1:0", r.reload, slog.New(slog.NewJSONHandler(r.log, nil))
+	o.Note = func(n string) { r.notes = append(r.notes, n) }
+	s, err := NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.url = s.URL()
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	go func() { r.done <- s.Run(ctx) }()
-	t.Cleanup(func() {
+	var result error
+	go func() {
+		defer close(r.ended)
+		result = s.Run(ctx)
+	}()
+	r.end = func() error {
 		stop()
-		if err := <-r.done; err != nil {
+		<-r.ended
+		return result
+	}
+	t.Cleanup(func() {
+		if err := r.end(); err != nil {
 			t.Errorf("it ended with %v", err)
 		}
 		r.client.CloseIdleConnections()
@@ -136,6 +151,7 @@ func (r *running) phase(id string) string {
 	return d.Phase
 }
 
+// eventually returns when fits does. The test fails if the server ends before.
 func (r *running) eventually(what string, fits func() bool) {
 	r.t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -144,7 +160,11 @@ func (r *running) eventually(what string, fits func() bool) {
 		if n%1000 == 0 {
 			r.t.Logf("still waiting for %s", what)
 		}
-		<-tick.C
+		select {
+		case <-r.ended:
+			r.t.Fatalf("the server has ended: there will be no %s", what)
+		case <-tick.C:
+		}
 	}
 }
 
