@@ -98,9 +98,9 @@ func (g *grammar) values(s *agent.Slot) []string {
 	case value.TypeTime:
 		list = d.Time
 	case value.TypeDigits, value.TypePhone:
-		list = d.Digits
+		return g.digits(s)
 	case value.TypeInteger, value.TypeNumber, value.TypeFloat:
-		list = d.Integer
+		return g.numbers(s)
 	case value.TypeMoney:
 		list = d.Money
 	case value.TypeBoolean:
@@ -121,11 +121,7 @@ func (g *grammar) values(s *agent.Slot) []string {
 	case value.TypeEmail, value.TypeString, value.TypeName, value.TypeEnum, value.TypeCity, value.TypeAddress, value.TypeAny:
 		return nil // any words
 	}
-	out := make([]string, len(list))
-	for i, p := range list {
-		out[i] = fillIn(d, p)
-	}
-	return out
+	return filled(d, list)
 }
 
 // group returns one phrase for all values of the slot. It returns "" if they may be any

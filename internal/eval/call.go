@@ -133,7 +133,7 @@ func hold(ctx context.Context, s Services, slot string, t turn.Options, sounds .
 	if a == nil {
 		return held{}, fmt.Errorf("eval: the agent does not load: %v", problems)
 	}
-	const gap = 2500 * time.Millisecond
+	const gap = 2200 * time.Millisecond
 	l := &leg{sounds: sounds, gap: int(gap / audio.FrameDuration), frame: make([]int16, audio.FrameSamples(Rate))}
 	var trace bytes.Buffer
 	var h held
