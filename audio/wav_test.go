@@ -314,7 +314,7 @@ func TestWAVReaderBrokenHeaders(t *testing.T) {
 		{"no data", good[:36], 36, "the end of the file"},
 		{"half a data header", good[:43], 43, "the end of the file"},
 		{"an Ogg file", []byte("OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00"), 0, `"OggS"`},
-		{"bytes that are no text", []byte("\x00\xff\n\"RIFFRIFFRIFF"), 0, `"\x00\xff\n\""`},
+		{"bytes that are not text", []byte("\x00\xff\n\"RIFFRIFFRIFF"), 0, `"\x00\xff\n\""`},
 		{"big endian", append([]byte("RIFX"), good[4:]...), 0, "RIFX"},
 		{"64 bits", append([]byte("RF64"), good[4:]...), 0, "RF64"},
 		{"a picture", append([]byte("RIFF\x00\x00\x00\x00WEBP"), good[12:]...), 8, `"WEBP"`},

@@ -62,7 +62,7 @@ func TestTablesAreTheSeeds(t *testing.T) {
 			}
 			var named []string
 			if !slices.Contains(theirs.States, theirs.Initial) {
-				named = append(named, theirs.Initial) // "none" of seed 001 is no state of its list
+				named = append(named, theirs.Initial) // "none" of seed 001 is not a state of its list
 			}
 			if want := slices.Concat(named, theirs.States); !slices.Equal(states, want) {
 				t.Errorf("states %v, the file has %v", states, want)

@@ -95,7 +95,7 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	}
 	var s snapshot[read]
 	if err := json.Unmarshal(b, &s); err != nil {
-		return nil, fmt.Errorf("restore: the snapshot: no valid JSON: %w", err)
+		return nil, fmt.Errorf("restore: the snapshot is not valid JSON: %w", err)
 	}
 	if s.Version != snapshotVersion {
 		return nil, fmt.Errorf("restore: the snapshot has version %d: expected %d", s.Version, snapshotVersion)

@@ -60,7 +60,7 @@ func TestRecentIsNotPersisted(t *testing.T) {
 	}
 }
 
-// TestRestoreRefuses: a snapshot that is none, or of another version, is one clear
+// TestRestoreRefuses: an invalid snapshot, or one of another version, is one clear
 // error.
 func TestRestoreRefuses(t *testing.T) {
 	c, err := conv.New(conv.Options{})
@@ -81,9 +81,9 @@ func TestRestoreRefuses(t *testing.T) {
 		snapshot []byte
 		want     string
 	}{
-		"empty":             {nil, "no valid JSON"},
-		"garbage":           {[]byte("hello"), "no valid JSON"},
-		"truncated":         {good[:len(good)/2], "no valid JSON"},
+		"empty":             {nil, "not valid JSON"},
+		"garbage":           {[]byte("hello"), "not valid JSON"},
+		"truncated":         {good[:len(good)/2], "not valid JSON"},
 		"another version":   {replace(`"version":1`, `"version":7`), "version 7: expected 1"},
 		"unknown phase":     {replace(`"phase":"idle"`, `"phase":"dreaming"`), "dreaming"},
 		"unknown timer":     {replace(`"timers":{}`, `"timers":{"lunch":"2026-01-01T00:00:00Z"}`), "lunch"},

@@ -22,7 +22,7 @@ func (c *Conversation) become(next Phase, cause Cause) {
 func (c *Conversation) record(next Phase, cause Cause) {
 	st := &c.st
 	if !st.Phase.CanFollow(next) {
-		panic(fmt.Sprintf("conv: %v -> %v on %s is no edge of the phase graph", st.Phase, next, cause))
+		panic(fmt.Sprintf("conv: %v -> %v on %s is not an edge of the phase graph", st.Phase, next, cause))
 	}
 	from := st.Phase
 	st.Previous, st.Phase, st.Entered = from, next, c.st.Now

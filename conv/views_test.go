@@ -54,10 +54,10 @@ func TestPhaseNames(t *testing.T) {
 		t.Error("an unknown phase is read")
 	}
 	if got := conv.Phase(200).String(); got != "phase(200)" {
-		t.Errorf("a phase that is none is %q", got)
+		t.Errorf("an invalid phase is %q", got)
 	}
 	if conv.Phase(200).CanFollow(conv.Idle) {
-		t.Error("a phase that is none has successors")
+		t.Error("an invalid phase has successors")
 	}
 }
 

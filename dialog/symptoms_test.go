@@ -144,7 +144,7 @@ var symptoms = []symptom{
 		},
 	},
 	{
-		name: "a payee that is no name hides the request", agent: "examples/bank", say: []string{"send 50 euros to my landlord", "yes"},
+		name: "a payee that is not a name hides the request", agent: "examples/bank", say: []string{"send 50 euros to my landlord", "yes"},
 		wrong: wantSlots(map[string]any{"amount": 50, "payee": nil}),
 	},
 	{
@@ -509,7 +509,7 @@ func bankSymptoms() []symptom {
 		return symptom{name: name, agent: "examples/bank", say: append(slices.Clone(asked), text), wrong: told(says, map[string]any{"amount": nil})}
 	}
 	yes := func(text string) symptom {
-		return symptom{name: text + " is no yes", agent: "examples/bank", say: append(slices.Clone(asked), "20 euros", text), wrong: told("Done. I have sent", nil)}
+		return symptom{name: text + " is not a yes", agent: "examples/bank", say: append(slices.Clone(asked), "20 euros", text), wrong: told("Done. I have sent", nil)}
 	}
 	return []symptom{
 		amount("12.345 is read as 12.35", "12.345", "not sure which amount 12.345 is"),

@@ -182,7 +182,7 @@ func TestBadTraces(t *testing.T) {
 		"an unknown field":        {replace(2, `"type":"user.start"`, `"type":"user.start","mood":"good"`), "trace line 2"},
 		"a time before the start": {replace(2, `"at":0`, `"at":-5`), "trace line 2: field at is -5"},
 		"a time beyond the world": {replace(2, `"at":0`, `"at":1e300`), "trace line 2: field at is 1e+300"},
-		"a time that is none":     {replace(2, `"at":0`, `"at":"noon"`), "trace line 2: not a step"},
+		"an invalid time":         {replace(2, `"at":0`, `"at":"noon"`), "trace line 2: not a step"},
 		"no options that work":    {reheader(t, conv.Options{Endpoint: "nonsense"}), "nonsense"},
 	} {
 		_, err := journal.Replay(strings.NewReader(c.trace), nil)

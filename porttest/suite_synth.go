@@ -36,7 +36,7 @@ func TestSynthesizer(t *testing.T, open func(*testing.T) port.Synthesizer, c Syn
 		{"the error of emit ends the speech and is returned", emitFails},
 		{"the end of the context ends the speech", contextEnds},
 		{"an ended context gives no speech", contextEnded},
-		{"a text without words is no error", nothingToSay},
+		{"a text without words is not an error", nothingToSay},
 		{"voices do not know each other", voicesAtOnce},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.test(t, open(t), c) })

@@ -301,7 +301,7 @@ func measure(cuts []cutOff) (frames, fromDecision, fromThreshold, fromOnset spre
 // added up (frames above 0.02) and stops it 500 ms later. So 560 ms or more lie
 // between the voice and the stop by design (860 ms over a greeting, one in fifty);
 // what the engine adds is the measure from the decision. A sound that is over
-// before is no barge-in: these last 900 ms or more.
+// before is not a barge-in: these last 900 ms or more.
 func BenchmarkBargeIn(b *testing.B) {
 	b.Run("energy", func(b *testing.B) {
 		const each, calls = 50, 200

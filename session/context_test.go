@@ -206,7 +206,7 @@ func TestToolSetsTheContext(t *testing.T) {
 	}
 }
 
-// TestSecretsInTheContext: a client may set what is a secret of the agent's. Nobody is
+// TestSecretsInTheContext: a client may set what is a secret of the agent. Nobody is
 // shown it, neither a client nor the model nor a store that does not encrypt.
 func TestSecretsInTheContext(t *testing.T) {
 	agent, _ := safeAgent(t, safe)
@@ -239,7 +239,7 @@ func TestSecretsInTheContext(t *testing.T) {
 	}
 	wantNone(t, "the context", shown)
 	if !bytes.Contains(shown, []byte("4712")) || !bytes.Contains(shown, []byte("•••")) {
-		t.Errorf("the context is %s, expected it with what is no secret", shown)
+		t.Errorf("the context is %s, expected it with what is not a secret", shown)
 	}
 	for _, save := range store.all() {
 		wantNone(t, "a checkpoint", save.Snapshot)

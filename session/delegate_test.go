@@ -252,7 +252,7 @@ func (c *client) happened() []string {
 	return slices.Clone(c.facts)
 }
 
-// says posts a line of the caller's.
+// says posts a line of the caller.
 func (c *client) says(text string) {
 	c.o.t.Helper()
 	c.post(conv.UserText{Text: text})

@@ -10,7 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// lineCall is a call over a line that changes at frames of the person's.
+// lineCall is a call over a line that changes at frames of the person.
 func lineCall(changes map[int]port.Line, end int) plan {
 	p := plan{conv: conv.Options{Greeting: greeting}, stay: true, replies: []string{answer}}
 	var leg *porttest.LineLeg

@@ -96,7 +96,7 @@ func (t *tape) frame(at time.Time) int { return int(at.Sub(t.start) / audio.Fram
 // frames returns how many frames a time has.
 func frames(d time.Duration) int { return int(d / audio.FrameDuration) }
 
-// person adds a frame of the person's.
+// person adds a frame of the person.
 func (t *tape) person(pcm []int16) {
 	if t == nil {
 		return

@@ -95,7 +95,7 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestRenewalThatFails: where no new session is to be had the old one expires, and the
+// TestRenewalThatFails: if no new session can be opened the old one expires, and the
 // conversation gets another one as soon as there is.
 func TestRenewalThatFails(t *testing.T) {
 	service := &expiring{}

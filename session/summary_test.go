@@ -53,7 +53,7 @@ func TestLongHistory(t *testing.T) {
 	}
 }
 
-// TestSummaryThatFails: nothing is lost with it, and what is no summary is none.
+// TestSummaryThatFails: nothing is lost with it, and what is not a summary is none.
 func TestSummaryThatFails(t *testing.T) {
 	for name, answer := range map[string]func(func(port.Delta) error) error{
 		"fails": func(func(port.Delta) error) error { return &port.Failure{Code: errclass.ServerError, Message: "down"} },

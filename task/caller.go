@@ -12,10 +12,10 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file: what is kept of one caller.
+// This file lists and deletes the tasks of one caller.
 
-// callerIs is the condition of the rows of a caller, and its arguments. The names are kept
-// as digests.
+// callerIs returns the condition that selects the rows of a caller, and its arguments. The
+// table contains digests of callers' names.
 func (t *Tasks) callerIs(caller string) (condition string, args []any) {
 	digests := t.vault.digests("caller", caller)
 	for _, d := range digests {
@@ -55,8 +55,8 @@ func (t *Tasks) tasksOf(ctx context.Context, caller string) (list []port.TaskRec
 	return list, rows.Err()
 }
 
-// record is a row as it is listed. Of one that cannot be opened there is what is not
-// sealed.
+// record converts a row to an entry of the list. If the row cannot be decrypted the entry
+// contains only what is not encrypted.
 func (t *Tasks) record(r row, conversation string, created int64) port.TaskRecord {
 	task, err := t.open(r)
 	var end outcome
@@ -66,7 +66,7 @@ func (t *Tasks) record(r row, conversation string, created int64) port.TaskRecor
 	if err != nil {
 		task = port.Task{Key: r.key, Call: port.ToolCall{ID: r.key, Name: r.tool}}
 	}
-	task.Conversation = conversation // an adopted one has changed it
+	task.Conversation = conversation // it changes if the task is adopted
 	rec := port.TaskRecord{
 		Task: task, Created: time.UnixMilli(created).UTC(), Progress: t.lastText(r),
 		Output: end.Output, Failure: end.Failure, Unreadable: err != nil,
@@ -77,8 +77,9 @@ func (t *Tasks) record(r row, conversation string, created int64) port.TaskRecor
 	return rec
 }
 
-// DeleteTasksOf deletes the tasks of a caller. When it returns nil nothing of them is left
-// in a SQLite file or its log.
+// DeleteTasksOf deletes the tasks of a caller, except those of conversations for which
+// spare returns true. After a nil error, an SQLite file and its log no longer contain any
+// deleted data.
 func (t *Tasks) DeleteTasksOf(ctx context.Context, caller string, spare func(conversation string) bool) (deleted int, err error) {
 	if caller == "" {
 		return 0, nil
@@ -91,7 +92,7 @@ func (t *Tasks) DeleteTasksOf(ctx context.Context, caller string, spare func(con
 	if err != nil {
 		return 0, fail("delete those of", caller, err)
 	}
-	t.watch.poke(gone...) // whose tool runs is called off
+	t.watch.poke(gone...) // cancels their running tools
 	return len(gone), fail("delete those of", caller, t.db.emptyLog(ctx))
 }
 
@@ -114,7 +115,7 @@ func (t *Tasks) deleteOf(ctx context.Context, tx *sql.Tx, caller string, spare f
 	return gone, nil
 }
 
-// emptyLog moves the log of a SQLite file into the file and empties it.
+// emptyLog moves the log of an SQLite file into the file and empties it.
 func (d *database) emptyLog(ctx context.Context) error {
 	if d.postgres {
 		return nil
@@ -130,4 +131,4 @@ func (d *database) emptyLog(ctx context.Context) error {
 	})
 }
 
-var errLogBusy = errors.New("others read it: what was deleted is gone from the tasks, and may be in the log until it is emptied")
+var errLogBusy = errors.New("other connections use the file: the tasks are deleted, but the log may contain their data until it is emptied")

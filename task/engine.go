@@ -25,8 +25,8 @@ type engine struct {
 	cache                 *cache
 	outage                *outage
 
-	// steps is held while a step is taken or completed. It guards last, which contains
-	// the step taken last of each workflow.
+	// steps is locked while a step is taken or completed. It guards last, the step of each
+	// workflow that was taken last.
 	steps sync.Mutex
 	last  map[string]*backend.WorkflowTask
 }
@@ -38,6 +38,7 @@ func newEngine(d *database) *engine {
 	}
 }
 
+// ring puts a token into c unless there is one.
 func ring(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

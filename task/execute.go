@@ -88,7 +88,7 @@ func (s *silence) over(r row, now time.Time) bool {
 func (t *Tasks) takeOver(taking, tools context.Context, r row) (done bool, err error) {
 	task, err := t.open(r)
 	if err != nil {
-		return true, t.finishSure(tools, r.key, outcome{Failure: &port.Failure{Code: codeServerError, Message: "the task cannot be read: " + err.Error()}})
+		return true, t.finishSure(tools, r.key, outcome{Failure: &port.Failure{Code: codeServerError, Message: "cannot read the task: " + err.Error()}})
 	}
 	tool, spec, err := t.find(task)
 	if err != nil {

@@ -55,7 +55,7 @@ func openFile(ctx context.Context, o Options, worker string) (*database, error) 
 	}
 	var mode string
 	if err := d.writer.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil || mode != "wal" {
-		return nil, errors.Join(fmt.Errorf("the journal mode is %q: expected wal: is the file on a local disk? %w", mode, err), d.close())
+		return nil, errors.Join(fmt.Errorf("the journal mode is %q: expected wal (is the file on a local disk?): %w", mode, err), d.close())
 	}
 	d.engine = sqlite.NewSqliteBackendWithDB(d.writer, sqlite.WithBackendOptions(engineOptions(o, worker)...))
 	return d, nil
@@ -144,7 +144,7 @@ func inspect(ctx context.Context, path string) (version int, err error) {
 	case app != applicationID && (app != 0 || tables > 0):
 		return 0, errors.New("the file is a database of another program: expected tasks or no file")
 	case version > fileVersion:
-		return 0, fmt.Errorf("the file has version %d: expected at most %d: it was written by a newer program", version, fileVersion)
+		return 0, fmt.Errorf("the file has version %d: expected at most %d (a newer program has written it)", version, fileVersion)
 	}
 	return version, nil
 }

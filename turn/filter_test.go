@@ -65,7 +65,7 @@ func TestFeature2InterruptionDetection(t *testing.T) {
 		"I see, right.":                    Backchannel,
 		"Denver":                           OneWord,
 		"um, Denver":                       OneWord,
-		"Boston":                           Echo,    // one word of the agent's
+		"Boston":                           Echo,    // one word of the agent
 		"yeah but":                         OneWord, // so far
 		"not Boston":                       Speech,
 		"yeah but not that one":            Speech,
@@ -160,7 +160,7 @@ func TestClassifyGerman(t *testing.T) {
 		"ähm":                        Filler,
 		"Ja, genau.":                 Backchannel,
 		"ach so, alles klar":         Backchannel,
-		"MÜNCHEN":                    Echo, // one word of the agent's
+		"MÜNCHEN":                    Echo, // one word of the agent
 		"Hamburg":                    OneWord,
 		"Moment mal":                 AlwaysInterrupt,
 		"hören Sie auf":              AlwaysInterrupt,

@@ -47,7 +47,7 @@ func TestNew(t *testing.T) {
 		t.Errorf("for a missing file the error is %v, expected its name", err)
 	}
 	if _, err := New(Options{Path: filepath.Join("testdata", "golden.json")}); err == nil || !strings.Contains(err.Error(), "golden.json") {
-		t.Errorf("for a file that is no model the error is %v, expected its name", err)
+		t.Errorf("for a file that is not a model the error is %v, expected its name", err)
 	}
 	m := anyModel(t)
 	if _, err := New(Options{Path: "x", Model: m}); err == nil {

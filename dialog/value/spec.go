@@ -60,7 +60,7 @@ type Spec struct {
 	Past      bool // whether dates are before today
 	Currency  string
 	Low, High *float64 // limits of numbers, or of times in minutes; nil if there is none
-	Length    [2]int   // least and greatest length of digits and codes; 0 is no limit
+	Length    [2]int   // least and greatest length of digits and codes; 0 means no limit
 
 	Values  []Choice
 	Lookup  *Phrases // index into values

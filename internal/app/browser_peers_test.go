@@ -83,7 +83,7 @@ func (p *person) speak() []byte {
 	return p.packet[:size]
 }
 
-// listen takes a packet of the agent's.
+// listen takes a packet of the agent.
 func (p *person) listen(packet []byte) {
 	n, err := p.decoder.Decode(p.pcm, packet)
 	if err != nil {

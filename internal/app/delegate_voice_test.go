@@ -188,7 +188,7 @@ func TestSpeechOfACallerWhoComesBack(t *testing.T) {
 		Log:  slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Resolve: func(task port.Task) (port.Tool, error) {
 			if task.Agent != "errand" || !task.Action {
-				return nil, fmt.Errorf("%+v is no task of the flow's action", task)
+				return nil, fmt.Errorf("%+v is not a task of the flow's action", task)
 			}
 			return tool, nil
 		},

@@ -55,7 +55,7 @@ func parseCurl(t *testing.T, command string, vars map[string]string) curl {
 		}
 	}
 	if len(words) == 0 || words[0] != "curl" {
-		t.Fatalf("%q is no curl", command)
+		t.Fatalf("%q is not a curl", command)
 	}
 	for i := 1; i < len(words); i++ {
 		switch words[i] {

@@ -69,7 +69,7 @@ func TestKeepClaims(t *testing.T) {
 	if err := first.store.port.Save(t.Context(), port.Hold{ID: first.id}, []byte("x")); !errors.Is(err, port.ErrFenced) {
 		t.Errorf("error %v, expected that it is fenced", err)
 	}
-	for _, id := range []string{"nobody", first.id} { // one is not there, one is no checkpoint
+	for _, id := range []string{"nobody", first.id} { // one is not there, one is not a checkpoint
 		if k, err := openStorage(t.Context(), path, id, flights(t), "flights", "text", config.Store{}); err == nil {
 			t.Errorf("%+v", k)
 		}

@@ -122,7 +122,7 @@ func TestStoreExpires(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(list) > 0 && (list[0].Error == nil || !strings.Contains(list[0].Error.Error(), "field format")) {
-			t.Errorf("what is no checkpoint is one: %+v", list[0])
+			t.Errorf("what is not a checkpoint is one: %+v", list[0])
 		}
 		if err := store.Close(); err != nil {
 			t.Fatal(err)

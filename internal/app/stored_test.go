@@ -20,7 +20,7 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// hold holds a conversation by text, with one line of the person's, to its end.
+// hold holds a conversation by text, with one line of the person, to its end.
 func (r *running) hold(line string) (id string) {
 	r.t.Helper()
 	return r.holdWith("", line)

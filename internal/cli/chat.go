@@ -127,7 +127,7 @@ func (c *chatCmd) order(s *streams, text *app.Chat, line string) (quit bool) {
 	case "/help", "/?":
 		err = s.printf("/state  print the state of the dialogue as JSON\n/why    explain the last answer\n/quit   end the chat, like Ctrl-D and Ctrl-C\n")
 	default:
-		err = s.printf("%s is none of /state, /why, /quit, /help\n", line)
+		err = s.printf("unknown command %s: expected one of /state, /why, /quit, /help\n", line)
 	}
 	return err != nil
 }

@@ -76,7 +76,7 @@ func examples(t *testing.T, block string) []example {
 			words[i] = strings.Trim(words[i], `"`)
 		}
 		if words[0] != "hocket" {
-			t.Fatalf("the example %q is no command of hocket", command)
+			t.Fatalf("the example %q is not a command of hocket", command)
 		}
 		e.args = words[1:]
 		if m := statusLine.FindStringSubmatch(rest); m != nil {

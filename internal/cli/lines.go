@@ -48,7 +48,7 @@ func object(line []byte, example string) (map[string]json.RawMessage, error) {
 		return nil, badInputf("expected a JSON object such as %s", example)
 	}
 	if err != nil {
-		return nil, badInputf("no valid JSON: %w: expected an object such as %s", err, example)
+		return nil, badInputf("not valid JSON: %w: expected an object such as %s", err, example)
 	}
 	return fields, nil
 }

@@ -134,8 +134,8 @@ func TestStepKeys(t *testing.T) {
 
 func TestStepBadLines(t *testing.T) {
 	for _, tc := range []struct{ line, want string }{
-		{`xx`, `no valid JSON: invalid character 'x' looking for beginning of value: expected an object such as {"type": "user.start"}`},
-		{`{"type":`, `no valid JSON: unexpected end of JSON input: expected an object such as {"type": "user.start"}`},
+		{`xx`, `not valid JSON: invalid character 'x' looking for beginning of value: expected an object such as {"type": "user.start"}`},
+		{`{"type":`, `not valid JSON: unexpected end of JSON input: expected an object such as {"type": "user.start"}`},
 		{`[1]`, `expected a JSON object such as {"type": "user.start"}`},
 		{`null`, `expected a JSON object such as {"type": "user.start"}`},
 		{`{}`, `no type: expected an event such as {"type": "user.start"}`},

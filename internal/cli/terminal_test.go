@@ -102,7 +102,7 @@ func TestChatAtATerminal(t *testing.T) {
 		{"wether" + left + left + left + left + "a\r", "\r\nagent  Which city?\r\n"},
 		{"/state\r", `"conversation_state": "waiting_for_slot"`},
 		{"/why\r", `"flow":"ask"`},
-		{"/nonsense\r", "/nonsense is none of /state, /why, /quit, /help"},
+		{"/nonsense\r", "unknown command /nonsense: expected one of /state, /why, /quit, /help"},
 		{"boston\r", "\r\nagent  You said boston.\r\n"},
 		{up + up + up + up + up + "\r", "\r\nagent  Which city?\r\n"}, // the first line typed
 	} {

@@ -147,7 +147,7 @@ func TestTurnReadsTraces(t *testing.T) {
 
 func TestTurnBadLines(t *testing.T) {
 	for _, tc := range []struct{ line, want string }{
-		{`xx`, `no valid JSON: invalid character 'x' looking for beginning of value: expected an object such as {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`},
+		{`xx`, `not valid JSON: invalid character 'x' looking for beginning of value: expected an object such as {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`},
 		{`[]`, `expected a JSON object such as {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`},
 		{`{"vad_prob": 0.5}`, `no field timestamp_ms: expected milliseconds since the start of the stream`},
 		{`{"timestamp_ms": "a"}`, `field timestamp_ms is "a": expected milliseconds`},

@@ -42,7 +42,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	st.User.Confidence = 0
 	st.Over.Text, st.Over.Partial = kindOfText(st.Over.Text), kindOfText(st.Over.Partial)
 	st.Over.Confidence = 0
-	// No text of the alphabet is an echo of the agent's.
+	// No text of the alphabet echoes the agent's.
 	st.Said, st.SaidCut, st.Floor.Overlap = "", false, false
 	st.Floor.Tail, st.Floor.TailUtterance, st.Floor.TailOpen = where(st.Floor.Tail, turnAnswered), 0, 0
 	canonicalReply(st)

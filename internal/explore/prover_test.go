@@ -185,7 +185,7 @@ var mutants = []mutant{
 	{
 		name: "advice is followed while the reply is held", file: "consult.go",
 		old: "if !r.Held() {", new: "if true {",
-		config: "flows and a model that understands", found: "is no edge of the phase graph",
+		config: "flows and a model that understands", found: "is not an edge of the phase graph",
 	},
 }
 

@@ -33,7 +33,7 @@ type Tape struct {
 type frame struct {
 	pcm  []int16 // person, agent, person, agent, ...
 	turn int     // of the agent's speech; 0: there is none
-	left int     // samples of the agent's that were not cut
+	left int     // samples of the agent that were not cut
 }
 
 // NewTape returns a tape for frames of a rate in hertz.
@@ -116,7 +116,7 @@ func (t *Tape) HushPerson(from, to int) {
 	}
 }
 
-// HushAgent silences a turn of the agent's.
+// HushAgent silences a turn of the agent.
 func (t *Tape) HushAgent(turn int) {
 	for i := range t.frames {
 		if f := &t.frames[i]; f.turn == turn && turn != 0 {

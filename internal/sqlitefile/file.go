@@ -29,7 +29,7 @@ func Prepare(path string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is no folder: expected the folder of the file", dir)
+		return fmt.Errorf("%s is not a folder: expected the folder of the file", dir)
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

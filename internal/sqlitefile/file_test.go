@@ -42,7 +42,7 @@ func TestPrepare(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Dir(path):                       "it is a folder: expected a file",
 		filepath.Join(t.TempDir(), "no", "a.db"): "does not exist: expected one",
-		filepath.Join(path, "a.db"):              "is no folder",
+		filepath.Join(path, "a.db"):              "is not a folder",
 	} {
 		if err := Prepare(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected that %s", err, want)

@@ -197,7 +197,7 @@ func TestTimeouts(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a comment is no piece", func(t *testing.T) {
+	t.Run("a comment is not a piece", func(t *testing.T) {
 		a := fake.Answer{Raw: strings.Repeat(": still here\n\n", 100), Piece: 14, Gap: time.Second}
 		try(t, answers(a), limits, func(w *world) {
 			d := took(func() { w.wantFailure(errclass.NetworkTimeout, "did not start to answer") })
@@ -311,7 +311,7 @@ func TestCalls(t *testing.T) {
 		}, whole("a", "book", "{}", "", "seat", "{}")},
 		{"an id that the conversation knows", []string{fake.Call(0, "known", "book", `{}`)}, whole("", "book", "{}")},
 		{"no arguments", []string{fake.Call(0, "a", "now", "")}, whole("a", "now", "{}")},
-		{"arguments that are no JSON stay", []string{fake.Call(0, "a", "now", `{"x":`)}, whole("a", "now", `{"x":`)},
+		{"arguments that are not JSON stay", []string{fake.Call(0, "a", "now", `{"x":`)}, whole("a", "now", `{"x":`)},
 		{"an object in place of a text", []string{
 			`{"choices":[{"delta":{"tool_calls":[{"id":"a","function":{"name":"book","arguments":{"to":"Boston"}}}]}}]}`,
 		}, whole("a", "book", `{"to":"Boston"}`)},

@@ -76,10 +76,10 @@ func TestHistoryBecomesMessages(t *testing.T) {
 		{"the call of a flow that begins the history", []conv.Item{result("", "flight.book", "", "")}, []string{
 			"assistant:  [call00000 flight_book {}]", "tool: (no output) <call00000>",
 		}},
-		{"arguments that are no JSON", []conv.Item{result("a", "f", `{"x":`, "INVALID_ARGS")}, []string{
+		{"arguments that are not JSON", []conv.Item{result("a", "f", `{"x":`, "INVALID_ARGS")}, []string{
 			`assistant:  [a f {"invalid_arguments":"{\"x\":"}]`, "tool: INVALID_ARGS <a>",
 		}},
-		{"arguments that are no object", []conv.Item{result("a", "f", `[1]`, "x")}, []string{
+		{"arguments that are not an object", []conv.Item{result("a", "f", `[1]`, "x")}, []string{
 			`assistant:  [a f {"invalid_arguments":"[1]"}]`, "tool: x <a>",
 		}},
 		{"an id and a name that are too long", []conv.Item{result(long, long, `{}`, "x")}, []string{

@@ -186,7 +186,7 @@ func TestHush(t *testing.T) {
 	}
 	add(12, 50)
 	if !h.start(10) {
-		t.Fatal("silence behind speech is no pause")
+		t.Fatal("silence behind speech is not a pause")
 	}
 	add(20, 60)
 	if h.broken() || h.doubtful() {

@@ -77,7 +77,7 @@ func TestRouteNamedByProxies(t *testing.T) {
 		"a host with a path":      {"X-Forwarded-Host: evil.example/voice", "10.0.0.1", Route{}},
 		"a host with a user":      {"X-Forwarded-Host: example.org@evil.example", "10.0.0.1", Route{}},
 		"a host without a name":   {"X-Forwarded-Host: :8443", "10.0.0.1", Route{}},
-		"a port that is none":     {"X-Forwarded-Host: example.org:https", "10.0.0.1", Route{}},
+		"an invalid port":         {"X-Forwarded-Host: example.org:https", "10.0.0.1", Route{}},
 		"a prefix of two slashes": {"X-Forwarded-Prefix: //evil.example", "10.0.0.1", Route{}},
 		"a prefix that goes up":   {"X-Forwarded-Prefix: /voice/../x", "10.0.0.1", Route{}},
 		"a prefix with a query":   {"X-Forwarded-Prefix: /voice?x", "10.0.0.1", Route{}},
@@ -117,7 +117,7 @@ func TestRouteNamedByProxies(t *testing.T) {
 	}
 }
 
-// TestRouteOfAStranger checks that the headers of a client that is no trusted proxy are
+// TestRouteOfAStranger checks that the headers of a client that is not a trusted proxy are
 // ignored, and that the request itself then counts.
 func TestRouteOfAStranger(t *testing.T) {
 	g := behind(t, "10.0.0.0/8")

@@ -52,7 +52,7 @@ func (slowly) Reply(ctx context.Context, _ port.Request, emit func(port.Delta) e
 }
 
 // TestTypedLinesWaitForNoTranscript checks that the wait of a line that was typed in a
-// pause is no time of a recognizer's.
+// pause does not count as time of the recognizer.
 func TestTypedLinesWaitForNoTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{})

@@ -76,7 +76,7 @@ func TestFailures(t *testing.T) {
 		{"four times too many requests", "hello", []error{limited, limited, limited, limited}, nil, []string{
 			"model gpt RATE_LIMIT 1 0s true", "model gpt RATE_LIMIT 2 0s true", "model gpt RATE_LIMIT 3 0s true", "model gpt RATE_LIMIT 4 0s false",
 		}},
-		{"a failure of the server's, then an answer", "hello", []error{failure(errclass.ServerError)}, nil, []string{"model gpt SERVER_ERROR 1 0s true"}},
+		{"a failure of the server, then an answer", "hello", []error{failure(errclass.ServerError)}, nil, []string{"model gpt SERVER_ERROR 1 0s true"}},
 		{"a wrong key", "hello", []error{failure(errclass.AuthFailure)}, nil, []string{"model gpt AUTH_FAILURE 1 0s false"}},
 		{"a model that hangs once", "hello", []error{errHangs}, nil, []string{"model gpt TIMEOUT 1 8s true"}},
 		{"a tool that fails", "use the tool", nil, func(context.Context) error { return failure(errclass.ToolError) }, []string{"tool weather TOOL_ERROR 1 0s false"}},

@@ -178,7 +178,7 @@ func (f *forgetful) Claim(ctx context.Context, id, node string) (port.Hold, erro
 }
 
 // TestClaimWhoseAnswerIsLost: a claim that was made, and of which this process does not
-// know, is no obstacle to the next one, of a new conversation and of one that is kept.
+// know, is not an obstacle to the next one, of a new conversation and of one that is kept.
 func TestClaimWhoseAnswerIsLost(t *testing.T) {
 	for lost := range 4 {
 		synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // statement reads one piece, since some callers only check whether there is any.
 const piecesAtOnce = 32
 
-// table is one of numbered pieces.
+// table is the name of a table of numbered pieces.
 type table string
 
 const (
@@ -22,7 +22,7 @@ const (
 	recordingsTable table = "hocket.recordings"
 )
 
-// appending is the part of the statement that adds a piece.
+// appending returns the part of a statement that adds a piece.
 func (t table) appending() string {
 	return `, added AS (INSERT INTO ` + string(t) + ` (id, number, added, records)
 	SELECT id, $3, clock_timestamp(), $4 FROM held ON CONFLICT DO NOTHING)
@@ -41,18 +41,18 @@ func (s *Store) Read(ctx context.Context, id string, each func(number int, recor
 	return s.read(ctx, journalTable, id, each)
 }
 
-// Recordings is one of [port.Recordings].
+// Recordings returns the recordings.
 func (s *Store) Recordings() port.Journal { return recordings{s} }
 
 // recordings are the sound of conversations.
 type recordings struct{ s *Store }
 
-// Append is as [Store.Append].
+// Append adds a piece, like [Store.Append].
 func (r recordings) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	return r.s.append(ctx, recordingsTable, h, number, records)
 }
 
-// Read is as [Store.Read].
+// Read reads the pieces, like [Store.Read].
 func (r recordings) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
 	return r.s.read(ctx, recordingsTable, id, each)
 }

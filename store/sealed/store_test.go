@@ -129,7 +129,7 @@ func TestPieces(t *testing.T) {
 			t.Errorf("%s: error %v", what, err)
 		}
 	}
-	// A piece is no snapshot, and a snapshot is no piece.
+	// A piece is not a snapshot, and a snapshot is not a piece.
 	if err := under.Save(t.Context(), hold, raw[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestVersions(t *testing.T) {
 	load(fresh, true)
 }
 
-// TestKeys: what is no key is refused, and never told.
+// TestKeys: what is not a key is refused, and never told.
 func TestKeys(t *testing.T) {
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 		if k, err := ParseKey(enc.EncodeToString(key32(7))); err != nil || !bytes.Equal(k, key32(7)) {

@@ -15,14 +15,14 @@ import (
 // pieces are the statements of a table of numbered pieces: the journal, or the recordings.
 type pieces struct{ add, next *sql.Stmt }
 
-// adding is the statement that adds a piece to a table.
+// adding returns the statement that adds a piece to a table.
 func adding(table string) string {
 	return `INSERT INTO ` + table + ` (id, added, checksum, records, number)
 		SELECT ?1, ?2, ?3, ?4, ?6 WHERE ` + holds + `
 		ON CONFLICT (id, number) DO UPDATE SET number = excluded.number`
 }
 
-// reading selects the piece after a number.
+// reading returns the statement that selects the piece after a number.
 func reading(table string) string {
 	return `SELECT number, length(records), checksum, CASE WHEN length(records) <= ?1 THEN records END
 		FROM ` + table + ` WHERE id = ?2 AND number > ?3 ORDER BY number LIMIT 1`
@@ -40,18 +40,18 @@ func (s *Store) Read(ctx context.Context, id string, each func(number int, recor
 	return s.read(ctx, s.trace, id, each)
 }
 
-// Recordings is one of [port.Recordings].
+// Recordings returns the recordings.
 func (s *Store) Recordings() port.Journal { return recordings{s} }
 
 // recordings are the sound of conversations.
 type recordings struct{ s *Store }
 
-// Append is as [Store.Append].
+// Append adds a piece, like [Store.Append].
 func (r recordings) Append(ctx context.Context, h port.Hold, number int, records []byte) error {
 	return r.s.append(ctx, r.s.records, h, number, records)
 }
 
-// Read is as [Store.Read].
+// Read reads the pieces, like [Store.Read].
 func (r recordings) Read(ctx context.Context, id string, each func(number int, records []byte) error) error {
 	return r.s.read(ctx, r.s.records, id, each)
 }

@@ -434,7 +434,7 @@ func TestFilesThatAreNoStore(t *testing.T) {
 	for _, c := range []struct{ name, path, want string }{
 		{"a folder", dir, "it is a folder: expected a file"},
 		{"no folder", at("no/calls.db"), "does not exist: expected one"},
-		{"a file for a folder", filepath.Join(write("file", ""), "calls.db"), "is no folder: expected the folder of the file"},
+		{"a file for a folder", filepath.Join(write("file", ""), "calls.db"), "is not a folder: expected the folder of the file"},
 		{"a text", write("text", strings.Repeat("no database. ", 100)), "not an SQLite database: expected a store or no file"},
 		{"a device", os.DevNull, "expected a regular file"},
 		{"another program's database", database("other", "CREATE TABLE snapshots (x)"), "another program"},

@@ -153,7 +153,7 @@ func check(q *Request) *refusal {
 	}
 	if f := q.ResponseFormat; f != nil {
 		if f.Type != "json_schema" || !name.MatchString(f.JSONSchema.Name) || !object(f.JSONSchema.Schema) {
-			return bad("response_format is no json_schema with a name and a schema")
+			return bad("response_format is not a json_schema with a name and a schema")
 		}
 	}
 	if q.Tools != nil && len(q.Tools) == 0 {
@@ -168,7 +168,7 @@ func check(q *Request) *refusal {
 		case !name.MatchString(t.Function.Name) || seen[t.Function.Name]:
 			return bad("tools.%d.function.name is %q", i, t.Function.Name)
 		case !object(t.Function.Parameters) || json.Unmarshal(t.Function.Parameters, &schema) != nil || schema.Type != "object":
-			return bad("tools.%d.function.parameters is no schema of an object", i)
+			return bad("tools.%d.function.parameters is not a schema of an object", i)
 		}
 		seen[t.Function.Name] = true
 	}
@@ -205,7 +205,7 @@ func checkMessages(list []Message) *refusal {
 			case !name.MatchString(c.Function.Name):
 				return bad("messages.%d: the call %q has the name %q", i, c.ID, c.Function.Name)
 			case !object([]byte(c.Function.Arguments)):
-				return bad("messages.%d: the arguments of the call %q are no JSON object", i, c.ID)
+				return bad("messages.%d: the arguments of the call %q are not a JSON object", i, c.ID)
 			}
 			open[c.ID] = true
 		}

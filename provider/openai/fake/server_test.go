@@ -38,7 +38,7 @@ func TestServerRefuses(t *testing.T) {
 		"a result too late":        {messages(call("a", "f", "{}") + `,` + user + `,{"role":"tool","content":"x","tool_call_id":"a"}`), "must be followed"},
 		"a call's name":            {messages(call("a", "f.g", "{}")), `name "f.g"`},
 		"a call's id":              {messages(call(strings.Repeat("x", 41), "f", "{}")), "bad type or id"},
-		"a call's arguments":       {messages(call("a", "f", "{")), "no JSON object"},
+		"a call's arguments":       {messages(call("a", "f", "{")), "not a JSON object"},
 		"calls of a user":          {messages(`{"role":"user","content":"x","tool_call_id":"a"}`), "another role"},
 		"no tools":                 {with(`"tools":[]`), "tools is empty"},
 		"a tool's name":            {tool("a b", `{"type":"object"}`), "tools.0.function.name"},
