@@ -42,8 +42,8 @@ func (e *ear) echoesEnd(text, said string) bool {
 }
 
 // echoes reports whether every word of text occurs in said. While the agent speaks, a share of
-// the words is enough to take them for an echo, because an echo then only does not get the
-// floor; here the words would be lost.
+// the words is enough, because words that are taken for an echo then merely do not interrupt
+// the agent; here they would be lost.
 func (e *ear) echoes(text, said string) bool {
 	filter := e.filter
 	if filter.Echo != turn.Off {

@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/app"
 )
 
-// talkCmd holds a call with the person at the terminal.
+// talkCmd runs a call with the person at the terminal.
 type talkCmd struct {
 	Agent  string `required:"" placeholder:"PATH" help:"The agent: a YAML file, or a folder of YAML files."`
 	Config string `placeholder:"FILE" help:"A config file."`

@@ -11,8 +11,8 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// TestClaimWaits: a conversation is waited for whose holder gives it up or seems to
-// live no more, and who waits in vain is told so.
+// TestClaimWaits: Claim waits until the holder releases the conversation or is considered
+// dead, and returns an error after the time limit.
 func TestClaimWaits(t *testing.T) {
 	r := &porttest.Store{}
 	take := func(wait time.Duration) *Claimed {
@@ -38,7 +38,7 @@ func TestClaimWaits(t *testing.T) {
 	if err := third.Close(); err != nil {
 		t.Error(err)
 	}
-	// One on another machine, which has died.
+	// A node on another machine, which has died.
 	if err := r.Beat(t.Context(), port.Node{ID: "elsewhere/1/x"}, 100*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestClaimWaits(t *testing.T) {
 	}
 }
 
-// TestDiedHere: a process of this machine that was killed is not waited for.
+// TestDiedHere: Claim does not wait for a process of this machine that was killed.
 func TestDiedHere(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sleep", "1000")
 	if err := cmd.Start(); err != nil {
@@ -63,14 +63,14 @@ func TestDiedHere(t *testing.T) {
 	host, _, _ := strings.Cut(own, "/")
 	child := host + "/" + strconv.Itoa(cmd.Process.Pid) + "/x"
 	if DiedHere(own) || DiedHere(child) {
-		t.Error("who lives is dead")
+		t.Error("a live process is reported as dead")
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
 	if !DiedHere(child) {
-		t.Error("who is dead lives")
+		t.Error("a dead process is reported as alive")
 	}
 	for _, node := range []string{"", "n1", "a/b", "elsewhere" + child, host + "/0/x", host + "/-1/x", host + "/x/y"} {
 		if DiedHere(node) {
@@ -88,10 +88,10 @@ func TestDiedHere(t *testing.T) {
 	}
 	h := &Home{o: Options{Registry: r, Node: port.Node{ID: own}}}
 	if url, ok, err := h.Holder(t.Context(), "a"); ok || err != nil {
-		t.Errorf("who comes back is sent to %s, which is dead: %v", url, err)
+		t.Errorf("clients are sent to %s, which is dead: %v", url, err)
 	}
 	if url, ok, err := h.Holder(t.Context(), "b"); !ok || err != nil || url != "http://elsewhere" {
-		t.Errorf("who comes back is sent to %q, %v, error %v", url, ok, err)
+		t.Errorf("clients are sent to %q, %v, error %v", url, ok, err)
 	}
 	c, err := Claim(t.Context(), r, "a", 0)
 	if err != nil {

@@ -43,9 +43,9 @@ func granted(name string) port.Grant {
 	return port.Grant{Now: port.Tokens{Access: []byte("a" + name), Resume: []byte("r" + name)}}
 }
 
-// TestGrantReturnsBeforeTheStoreHasIt: who grants tokens while others of the conversation
-// are on their way to the store is not told that the store has theirs before it does: a
-// process that dies then would have given its client tokens that nobody knows.
+// TestGrantReturnsBeforeTheStoreHasIt: a Grant during the write of earlier tokens does not
+// return before the store has its own tokens. If the process died then, its client would
+// have tokens that nobody knows.
 func TestGrantReturnsBeforeTheStoreHasIt(t *testing.T) {
 	for _, fail := range [][]error{nil, {errNoRoute}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -75,8 +75,8 @@ func TestGrantReturnsBeforeTheStoreHasIt(t *testing.T) {
 	}
 }
 
-// TestTokensOfAConversationThatMovesOn: tokens that the store has not taken when their
-// conversation ends here, to go on elsewhere, reach it all the same.
+// TestTokensOfAConversationThatMovesOn: tokens that are not stored when their conversation
+// stops here and continues elsewhere are stored later.
 func TestTokensOfAConversationThatMovesOn(t *testing.T) {
 	mem := &porttest.Store{}
 	away := &unreachable{Store: mem}
@@ -95,7 +95,7 @@ func TestTokensOfAConversationThatMovesOn(t *testing.T) {
 	away.down = true
 	for _, id := range []string{"moves", "ends"} {
 		if err := h.Grant(t.Context(), id, granted("2"+id)); err == nil {
-			t.Error("a store that is away has taken a token")
+			t.Error("an unavailable store has stored a token")
 		}
 		h.Over(id, id == "ends")
 	}
@@ -111,8 +111,8 @@ func TestTokensOfAConversationThatMovesOn(t *testing.T) {
 	}
 }
 
-// TestGrantOfAnotherProcessesConversation: who finds with a grant that another process
-// holds the conversation gives it up at once.
+// TestGrantOfAnotherProcessesConversation: a Grant that fails because another process holds
+// the conversation reports the conversation as lost.
 func TestGrantOfAnotherProcessesConversation(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	mem := &porttest.Store{Now: func() time.Time { return now }}
@@ -139,9 +139,9 @@ func TestGrantOfAnotherProcessesConversation(t *testing.T) {
 	}
 }
 
-// TestTokensUnknownToANewServer: a server that has just started, on a store that others
-// share, cannot say of a token that nobody knows it: who holds the conversation may not
-// have told the store yet, when it was away until a moment ago.
+// TestTokensUnknownToANewServer: a server that has just started on a shared store cannot
+// reject an unknown token: the store may have been unavailable until recently, so that the
+// holder of the conversation has not stored it yet.
 func TestTokensUnknownToANewServer(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestTokensUnknownToANewServer(t *testing.T) {
 	}
 }
 
-// forgetful is a store whose answers to the next claims are lost: they are made.
+// forgetful is a store that makes the next claims but loses its answers to them.
 type forgetful struct {
 	*porttest.Store
 	answers int
@@ -177,8 +177,8 @@ func (f *forgetful) Claim(ctx context.Context, id, node string) (port.Hold, erro
 	return hold, err
 }
 
-// TestClaimWhoseAnswerIsLost: a claim that was made, and of which this process does not
-// know, is not an obstacle to the next one, of a new conversation and of one that is kept.
+// TestClaimWhoseAnswerIsLost: a claim whose answer was lost does not prevent the next one,
+// for a new conversation and for a stored one.
 func TestClaimWhoseAnswerIsLost(t *testing.T) {
 	for lost := range 4 {
 		synctest.Test(t, func(t *testing.T) {

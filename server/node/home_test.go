@@ -20,7 +20,7 @@ type stores interface {
 	port.Tickets
 }
 
-// open makes a node of a store's, which waits a minute for who has gone.
+// open returns a node that waits a minute for clients to return.
 func open(t *testing.T, s stores, name string) (*Home, error) {
 	t.Helper()
 	return Open(t.Context(), Options{
@@ -35,7 +35,7 @@ func open(t *testing.T, s stores, name string) (*Home, error) {
 	})
 }
 
-// left records the conversations that tasks were told of that have ended.
+// left records the conversations for which Leave was called.
 type left struct {
 	porttest.Tasks
 	ended []string
@@ -46,9 +46,9 @@ func (l *left) Leave(_ context.Context, conversation string) error {
 	return nil
 }
 
-// TestSweep: a conversation that nobody comes back to ends as by itself: it is kept as
-// an ended one, or deleted where privacy says so, and its tasks wait for their caller.
-// One that somebody may still go on with, or that no server waits for, stays.
+// TestSweep: an abandoned conversation ends as it would by itself: it is stored as ended,
+// or deleted if its privacy requires that, and its tasks wait for their caller. One whose
+// client may still return, or that no server waits for, stays.
 func TestSweep(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	mem := &porttest.Store{Now: func() time.Time { return now }}
@@ -106,8 +106,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestStoreAway: a store that does not answer refuses no call, and what was given up
-// meanwhile is given up when it is back.
+// TestStoreAway: an unavailable store prevents no call, and conversations that stop
+// meanwhile are released when it is available again.
 func TestStoreAway(t *testing.T) {
 	mem := &porttest.Store{}
 	away := &unreachable{Store: mem}
@@ -138,9 +138,9 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-// TestGrantedWhileAway: tokens that are given while the store is away are good at every
-// node when it is back: the last ones, of what is still here, and of what could not be
-// claimed when it began.
+// TestGrantedWhileAway: tokens issued while the store is unavailable are valid at every
+// node when it is available again: the latest ones, of conversations that still run here,
+// including those that could not be claimed when they began.
 func TestGrantedWhileAway(t *testing.T) {
 	mem := &porttest.Store{}
 	away := &unreachable{Store: mem}
@@ -199,7 +199,8 @@ func TestGrantedWhileAway(t *testing.T) {
 	}
 }
 
-// TestLost: a beat finds what another process has claimed, and that alone is ended here.
+// TestLost: a heartbeat finds the conversations that another process has claimed, and only
+// those are reported as lost.
 func TestLost(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	mem := &porttest.Store{Now: func() time.Time { return now }}
@@ -233,7 +234,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// unreachable is a store that may be away.
+// unreachable is a store that is unavailable while down is set.
 type unreachable struct {
 	*porttest.Store
 	down bool
@@ -269,8 +270,8 @@ func (u *unreachable) Grant(ctx context.Context, hold port.Hold, g port.Grant) e
 	return u.Store.Grant(ctx, hold, g)
 }
 
-// TestHeldUp: a process that was held up, at its start or by its machine, until the
-// store took it for dead, claims and takes up conversations all the same.
+// TestHeldUp: a process that was delayed until the store considered it dead can still claim
+// and resume conversations.
 func TestHeldUp(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	mem := &porttest.Store{Now: func() time.Time { return now }}
@@ -304,6 +305,6 @@ func TestHeldUp(t *testing.T) {
 	}
 	now = now.Add(TTL / 2)
 	if _, err := h.Claim(t.Context(), "theirs"); err == nil {
-		t.Error("it is taken from who holds it")
+		t.Error("it is taken from its holder")
 	}
 }
