@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// NoStore, in place of the path of a store, means that nothing is stored.
+// NoStore is given in place of the path of a store if nothing is to be stored.
 const NoStore = "off"
 
 // keySuffix is added to the path of a store to get the path of its key file.
