@@ -114,6 +114,58 @@ func doubts() (all []symptom) {
 	add("a message is spoken with a hole", tableAgent, saidExactly("Done."), "book a table", "4")
 	add("a sentence is spoken with a hole", tableAgent, saidExactly("It is reserved. See you, Dr. 4."), "find me a seat", "4")
 	add("a question for a yes is spoken with a hole", tableAgent, saidExactly("Guests 4. Shall I go ahead?"), "pay for the table", "4")
+	// What was said to make the agents do what nobody wants.
+	ready := sent[:2:2]
+	moved := []string{"move my appointment", "John Smith", "3 May 1980"}
+	visit := []string{"cancel my appointment", "John Smith", "3 May 1980"}
+	said := func(slots map[string]any) func(*dialog.State, string) string { return wantSlots(slots) }
+	open := func(st *dialog.State, said string) string {
+		if st.Confirmation == nil {
+			return fmt.Sprintf("nothing waits for a yes: %q", said)
+		}
+		return ""
+	}
+	for _, answers := range [][]string{{"is it too late to cancel?", "sure it is"}, {"that would be a shame", "yes it would"}, {"is it expensive?", "it is"}} {
+		add("a visit is cancelled by: "+strings.Join(answers, ", "), "examples/clinic", open, append(visit[:3:3], answers...)...)
+	}
+	add("no problem sends money", "examples/bank", open, append(ready, "no problem")...)
+	add("a plain yes does not cancel any more", "examples/clinic", told("Your appointment is cancelled", nil), append(visit[:3:3], "yes it is right, please")...)
+	for agent, lines := range map[string][]string{
+		"examples/bank":    {"I sent 50 euros to Anna last week, was that right?", "I sent 50 euros to Anna", "I've sent 50 euros to Anna", "please don't send money to Anna"},
+		"examples/flights": {"I flew from Boston to Denver yesterday", "I booked a flight from Boston to Denver last week", "I cancelled my flight BK-98765 yesterday, did it work?"},
+		"examples/clinic":  {"I had an appointment with Doctor Chen on Monday at ten", "I booked an appointment last week"},
+	} {
+		for _, line := range lines {
+			add("a report starts something: "+line, agent, func(st *dialog.State, said string) string {
+				if st.CurrentFlow != "none" || strings.Contains(line, "don't") && st.Proposed != "" {
+					return fmt.Sprintf("the flow is %s, %s is proposed: %q", st.CurrentFlow, st.Proposed, said)
+				}
+				return ""
+			}, line)
+		}
+	}
+	for _, who := range []string{"nobody", "somebody", "everyone", "myself", "me"} {
+		add("a person is called "+who, "examples/bank", said(map[string]any{"payee": nil}), "send 50 euros to "+who)
+	}
+	add("an answer is the person nobody", "examples/bank", said(map[string]any{"payee": nil}), "send money", "nobody")
+	add("minus 50 is 50", "examples/bank", said(map[string]any{"amount": nil}), "send minus 50 euros to Anna")
+	add("minus 50 is 50 as an answer", "examples/bank", said(map[string]any{"amount": nil}), "send money", "Anna", "DE89 3704 0044 0532 0130 00", "minus 50 euros")
+	for _, text := range []string{"one second please", "on second thought I can come to the old one", "second thoughts, leave it", "give me a second"} {
+		add("a choice is taken from: "+text, "examples/clinic", said(map[string]any{"choice": nil}), append(moved[:3:3], text)...)
+	}
+	add("the second one is no choice any more", "examples/clinic", said(map[string]any{"choice": "second"}), append(moved[:3:3], "the second please")...)
+	for _, text := range []string{"Anna's number ends with 31", "yesterday it was 20", "it is for her 30th birthday, she is 30"} {
+		add("an amount is taken from: "+text, "examples/bank", said(map[string]any{"amount": 50}), append(ready, text)...)
+	}
+	for _, text := range []string{"actually 40", "no, 40", "make it 40", "40 instead", "40 euros would be better"} {
+		add("an amount is not corrected by: "+text, "examples/bank", said(map[string]any{"amount": 40}), append(ready, text)...)
+	}
+	for _, text := range []string{"no wait", "wait", "hold on", "no no no", "don't"} {
+		add("what was sent seems to be called off by: "+text, "examples/bank", told("done already", nil), append(sent[:3:3], text)...)
+	}
+	add("no thanks is told that it is done", "examples/bank", neverSays("done already"), append(sent[:3:3], "no thanks")...)
+	add("whether it was sent is answered with the amount", "examples/bank", neverSays("The amount is"), append(ready, "did you already send it?")...)
+	add("the amount is not told", "examples/bank", told("The amount is 50 euros", nil), append(ready, "what is the amount?")...)
 	return all
 }
 

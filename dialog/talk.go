@@ -80,6 +80,10 @@ func (t *turn) chat(cmds []Command) {
 		t.back()
 		return
 	}
+	if t.sealed() && t.before == Completed && t.heard().CallsOff() {
+		t.doneAlready()
+		return
+	}
 	t.answer(agent.PatternChitchat, builtinContext{"kind": kind, "at": t.at()})
 }
 

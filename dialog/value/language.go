@@ -67,6 +67,8 @@ type languageData struct {
 	Others           []string            `json:"others"`     // requests for another result
 	Tells            []string            `json:"tells"`      // before what the user wants to know
 	Whether          []string            `json:"whether"`    // of an indirect question: "find out whether"
+	Echoes           []string            `json:"echoes"`     // the verb of what an answer agrees to: "yes it would"
+	Reports          []string            `json:"reports"`    // first words of what has been done: "I sent"
 	Repairs          []string            `json:"repairs"`    // between a value that is taken back and its replacement
 	Bounds           []string            `json:"bounds"`     // before a value that is only a limit
 	RangeFrom        []string            `json:"range_from"` // before the beginning of a range
@@ -136,6 +138,7 @@ type Language struct {
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
 	Whether                                   *Phrases // words of an indirect question
+	Echoes, Reports                           *Phrases
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes, Indefinite       *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
@@ -249,6 +252,7 @@ func Load(tag string) (*Language, error) {
 	l.Others = NewPhrases(d.Others)
 	l.tells = NewPhrases(d.Tells)
 	l.Whether = NewPhrases(d.Whether)
+	l.Echoes, l.Reports = NewPhrases(d.Echoes), NewPhrases(d.Reports)
 	l.Repairs = NewPhrases(d.Repairs)
 	l.Bounds = NewPhrases(d.Bounds)
 	l.RangeFrom = NewPhrases(d.RangeFrom)

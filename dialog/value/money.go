@@ -40,6 +40,9 @@ func compileMoney(data map[string]currencyData) moneyWords {
 func (l *Language) Amount(toks []Token, i int) (v float64, currency string, n int) {
 	k := i
 	w := &l.money
+	if i > 0 && i < len(toks) && l.Numbers.minus[toks[i-1].Text] {
+		return 0, "", 0 // "minus fifty"
+	}
 	if id, cn := w.major.At(toks, k); cn > 0 { // "$500"
 		currency = w.codes[id]
 		k += cn

@@ -189,6 +189,14 @@ func (r Reader) PlainName() bool {
 // times ("half past nine"), words after a name ("instead", "I think") and phrases such as
 // "from my savings".
 func (r Reader) NameRun(toks []Token, i int) int {
+	n := r.nameRun(toks, i)
+	if _, somebody := r.Lang.Indefinite.At(toks, i); somebody == n && (i > 0 || n == len(toks)) {
+		return 0 // "to nobody", but "Nobody Here"
+	}
+	return n
+}
+
+func (r Reader) nameRun(toks []Token, i int) int {
 	n, last := 0, 0
 	times := timeReader{l: r.Lang, now: r.Now}
 	for i+n < len(toks) && n < maxNameTokens {

@@ -65,6 +65,22 @@ func (t *Reading) Assent() Assent {
 // "ok, never mind, forget it", "stop, don't send it".
 func (t *Reading) leaves() bool { return t.flow != nil && t.Assent() == GivesUp }
 
+// CallsOff reports whether the message, said after something was done, may mean that it should
+// not have been: "wait", "no no no", "don't", but not "no" or "no thanks".
+func (t *Reading) CallsOff() bool {
+	l := t.a.def.Lang
+	core := l.Polite.TrimRight(l.Fillers.TrimLeft(t.rd.Toks))
+	if _, waits := l.CommandSets["wait"].Whole(core); waits {
+		return true
+	}
+	if len(core) == 0 || l.YesOrNo(core) != value.No && !l.Weak.Cover(core) {
+		return false
+	}
+	_, n := l.YesNo.At(core, 0)
+	_, doNot := l.DoNot.At(core, 0)
+	return n < len(core) || doNot == n
+}
+
 // Hedged reports whether the message contains a yes.
 func (t *Reading) Hedged() bool {
 	w := t.answerWords(t.rd.Toks)
@@ -103,6 +119,10 @@ func (t *message) answerWords(toks []value.Token) (w answerWords) {
 			w.filled = true
 			i += n
 		case n > 0:
+			if _, echo := l.Echoes.At(toks, i); echo > 0 && i+max(n, echo) == len(l.Polite.TrimRight(toks)) {
+				w.other = true // "sure it is", "yes it would" answer something else
+				return w
+			}
 			w.yes, w.no = w.yes || id == 0, w.no || id == 1
 			i += n
 		case filler > 0:

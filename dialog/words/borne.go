@@ -104,7 +104,7 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 			return "the words do not say which slot"
 		}
 	}
-	if !plain && s.Numeric() && t.flow != nil && !t.st.Confirming && !t.counts(s, x) {
+	if !plain && s.Numeric() && t.flow != nil && !t.counts(s, x) && (!t.st.Confirming || !t.bareBut(s, x.start)) {
 		return "the words do not name the slot"
 	}
 	return ""

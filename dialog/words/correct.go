@@ -206,6 +206,12 @@ func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Co
 	if len(values) == 0 {
 		return t.correctText(f)
 	}
+	values = slices.DeleteFunc(values, func(v found) bool {
+		return v.slot.Numeric() && !v.cue && !t.counts(v.slot, v) && !t.bareBut(v.slot, v.start) // "her number ends with 31"
+	})
+	if len(values) == 0 {
+		return nil
+	}
 	if negated {
 		if c := t.insteadOf(values); len(c) > 0 {
 			return c
@@ -282,6 +288,9 @@ func (t *message) spans(f *agent.Flow) []found {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
+			if inMarker(t.rd, x) {
+				continue
+			}
 			x.cue, _ = t.a.pointed(t.rd, s, f.Slots, i)
 			x.cue = x.cue || s.Numeric() && t.a.unit(t.rd, s, i+n)
 			out = append(out, x)
@@ -298,6 +307,35 @@ func (t *message) counted(f *agent.Flow, s *agent.Slot, i int) bool {
 		return true
 	}
 	return t.rd.Stands(i, i+1) && !slices.ContainsFunc(f.Slots, func(o *agent.Slot) bool { return o.Numeric() && t.a.unit(t.rd, o, i+1) })
+}
+
+// bareBut reports whether a number at token i stands alone among words of corrections and
+// answers, common words and words of the slot.
+func (t *message) bareBut(s *agent.Slot, i int) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	for k := 0; k < len(toks); {
+		best := 0
+		for _, p := range [...]*value.Phrases{
+			l.Light, l.Fillers, l.Polite, l.Articles, l.Weak, l.Strong, l.YesNo, l.Not, l.Assign, l.Carriers, l.ChangeVerbs, l.Repairs, l.Prefixes, s.Cues, s.Mentions, s.TypeCues,
+		} {
+			if p == nil {
+				continue
+			}
+			_, n := p.At(toks, k)
+			best = max(best, n)
+		}
+		if w, n := l.Meaning(toks, k); best == 0 && (s.Keys[w] || s.Words[w]) {
+			best = n
+		}
+		if best == 0 && (k == i || l.Number(toks, k) > 0) {
+			best = max(1, l.Number(toks, k))
+		}
+		if best == 0 {
+			return false
+		}
+		k += best
+	}
+	return true
 }
 
 // longest drops values inside longer ones: the "three" in "the third of may" is not a

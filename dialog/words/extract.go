@@ -77,7 +77,18 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			i += n - 1
 		}
 	}
-	return slices.DeleteFunc(all, func(f found) bool { return denied(r, f) })
+	return slices.DeleteFunc(all, func(f found) bool { return denied(r, f) || inMarker(r, f) })
+}
+
+// inMarker reports whether a value is a part of the words of a correction: the "second" of "on
+// second thought".
+func inMarker(r value.Reader, f found) bool {
+	for i := range f.start + 1 {
+		if _, n := r.Lang.Weak.At(r.Toks, i); i+n >= f.end && n > f.end-f.start {
+			return true
+		}
+	}
+	return false
 }
 
 // pronoun reports whether a number within a sentence is the word "one", which stands for a

@@ -152,7 +152,7 @@ func (t *Reading) misspelt() []command.Command {
 		f, values = right.byPattern()
 	}
 	if f == nil {
-		if sure, p := right.intent(false); sure != nil && p >= intentSure {
+		if sure, p := right.intent(false); sure != nil && p >= intentSure && !right.negates(sure) {
 			t.mayOffer(sure, nil)
 		}
 		return nil

@@ -171,11 +171,21 @@ func (t *message) questionWord(toks []value.Token) string {
 	return ""
 }
 
+// reports reports whether words tell what has been done: "I sent 50 euros to Anna".
+func (t *message) reports(toks []value.Token) bool {
+	_, n := t.a.def.Lang.Reports.At(t.a.def.Lang.Fillers.TrimLeft(toks), 0)
+	return n > 0
+}
+
 // mayAsk reports whether words may ask for a flow. A question may only if one of the flow's
 // triggers is a question. A yes-or-no question, and a question for a flow that changes
-// something, must also begin with the same word. Neither "how much does a visit cost?" nor
+// something, must also begin with the same word. What has been done asks for nothing, unless a
+// trigger of the flow says so ("I lost my card"). Neither "how much does a visit cost?" nor
 // "did you cancel my visit?" cancels a visit.
 func (t *message) mayAsk(f *agent.Flow, toks []value.Token) bool {
+	if t.reports(toks) && !slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool { return t.reports(value.Tokenize(tr.Text, nil)) }) {
+		return false
+	}
 	word := t.questionWord(toks)
 	_, open := t.a.def.Lang.Interrogatives.At(value.Tokenize(word, nil), 0)
 	return word == "" || slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool {

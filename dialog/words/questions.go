@@ -98,7 +98,7 @@ func (t *message) askedFor(toks []value.Token) string {
 	for _, x := range t.a.askables {
 		score := 0.0
 		for k, w := range words {
-			if x.words[w] && !slices.Contains(words[:k], w) {
+			if x.words[w] && !slices.Contains(words[:k], w) && !t.justRequest(x.name, w) {
 				score += t.a.askWeights[w]
 			}
 		}
@@ -129,6 +129,13 @@ func (t *message) askedFor(toks []value.Token) string {
 		return ""
 	}
 	return name
+}
+
+// justRequest reports whether a word is one of the request that goes on and not of the slot's
+// name: "did you send it?" does not ask for the amount to send.
+func (t *message) justRequest(name, word string) bool {
+	s := t.a.def.SlotIndex[name]
+	return t.flow != nil && s != nil && !s.Keys[word] && t.a.flowWords[t.flow.Index][word]
 }
 
 // ofAnother reports whether a question is about something else than what the agent's flows and

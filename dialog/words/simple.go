@@ -127,6 +127,9 @@ func (t *Reading) marked(s *agent.Slot) bool {
 	if _, n := l.Weak.At(l.Trim(toks), 0); n > 0 {
 		return true
 	}
+	if _, waits := l.CommandSets["wait"].Whole(l.Trim(toks)); waits {
+		return true // "one second" is not the second
+	}
 	if s.Free() {
 		return t.mentionsWithChange(core)
 	}
