@@ -114,6 +114,10 @@ func TestStoredConversations(t *testing.T) {
 	if steps, err := journal.Replay(bytes.NewReader(trace), nil); err != nil || steps < 10 {
 		t.Errorf("the trace has %d steps: %v", steps, err)
 	}
+	var others api.AlternativeList
+	if status := r.do("GET", "/v1/stored/"+first+"/alternatives?barge_in=none", "", &others); status != http.StatusOK || len(others.Alternatives) > 0 {
+		t.Errorf("status %d: nobody has interrupted by text, expected no alternatives: %+v", status, others)
+	}
 	if status := r.do("GET", "/v1/stored/"+theirs, "", nil); status != http.StatusNotFound {
 		t.Errorf("another's is answered with %d", status)
 	}

@@ -117,6 +117,11 @@ func (s *Server) storedRoutes() []route {
 		{"GET /v1/stored/{id}/trace", s.traceStored, false, kind{
 			summary: "The stored trace, for hocket replay.", status: http.StatusOK, media: "application/jsonl", fails: []int{missing, busy},
 		}},
+		{"GET /v1/stored/{id}/alternatives", s.alternatives, false, kind{
+			summary: "The steps of a stored conversation at which another barge-in policy would have decided otherwise.",
+			query:   []parameter{{"query", "barge_in", "the policy: hybrid, energy, words or none"}},
+			status:  http.StatusOK, gives: typeOf[AlternativeList](), fails: []int{bad, missing, conflict, busy},
+		}},
 		{"DELETE /v1/stored/{id}", s.deleteStored, false, kind{
 			summary: "Delete the data of a stored conversation that is not running.",
 			status:  http.StatusOK, gives: typeOf[Empty](), fails: []int{missing, conflict, busy},

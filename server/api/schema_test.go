@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -112,6 +113,18 @@ func TestOpenAPI(t *testing.T) {
 	c.hold(h, "GET", stored, "/v1/stored/conv_none", "")
 	c.hold(h, "GET", stored+"/trace", "/v1/stored/conv_2/trace", "")
 	c.hold(h, "GET", one+"/recording", conversations+"/conv_2/recording", "")
+	c.hold(h, "GET", stored+"/alternatives", "/v1/stored/conv_1/alternatives?barge_in=none", "")
+	c.hold(h, "GET", stored+"/alternatives", "/v1/stored/conv_1/alternatives?barge_in=loud", "")
+	c.hold(h, "GET", stored+"/alternatives", "/v1/stored/conv_2/alternatives?barge_in=none", "")
+	trace, err := os.ReadFile("../../web/test/fixtures/desk.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelf.traces["conv_2"] = string(trace)
+	if list := string(c.hold(h, "GET", stored+"/alternatives", "/v1/stored/conv_2/alternatives?barge_in=none", "")); !strings.Contains(list, "flush_playout") {
+		t.Errorf("the alternatives are %s", list)
+	}
+	delete(shelf.traces, "conv_2")
 	c.hold(h, "DELETE", stored, "/v1/stored/conv_1", "")
 	c.hold(h, "DELETE", stored, "/v1/stored/conv_elsewhere", "")
 	shelf.tasks.Tool = &porttest.Tool{Known: []port.ToolSpec{{Name: "work", Long: true}}}

@@ -188,6 +188,11 @@ export class Fake {
       res.writeHead(200, { "Content-Type": "application/jsonl" });
       return void res.end(c.jsonl);
     }
+    if (part === "alternatives") {
+      // A recording of the policy hybrid.
+      const cut = { at: "2026-03-02T12:00:23.500Z", event: "speech.started", recorded: ["duck_playout"], other: ["-> interrupted", "cancel_turn", "flush_playout"] };
+      return json(res, 200, { alternatives: url.searchParams.get("barge_in") === "hybrid" ? [] : [cut] });
+    }
     if (method === "DELETE") {
       this.options.stored = all.filter((k) => k !== c);
       return json(res, 200, {});

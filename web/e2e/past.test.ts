@@ -123,6 +123,24 @@ test("its recording is played with the timeline in step, and saved", { skip }, a
   await fits(page, "a recording");
 });
 
+test("it is decided again by another policy, and what differs is marked on the timeline", { skip }, async (t) => {
+  const { page } = await panel(t);
+  await page.locator(".conversation").first().click();
+  const compare = page.getByRole("button", { name: "Compare" });
+  await compare.focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("energy would have decided otherwise, steps: 1.").waitFor();
+  assert.match(await page.locator(".alternatives li").innerText(), /0:23\.500\s+speech\.started\s+recorded: duck_playout\s+instead: -> interrupted, cancel_turn, flush_playout/);
+  assert.equal(await page.locator(".flag").count(), 1);
+  await accessible(page, "another policy");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await fits(page, "another policy");
+  await page.getByLabel("Barge-in").selectOption("hybrid");
+  await compare.click();
+  await page.getByText("hybrid would have decided nothing otherwise.").waitFor();
+  assert.equal(await page.locator(".flag").count(), 0);
+});
+
 test("it is deleted after a question, with the keyboard alone", { skip }, async (t) => {
   const { page, fake } = await panel(t);
   await page.locator(".conversation").first().focus();

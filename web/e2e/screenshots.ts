@@ -178,6 +178,17 @@ const shots: Shot[] = [
     },
   },
   {
+    name: "past-policy",
+    full: true,
+    run: async (page, fake) => {
+      fake.options.stored = shelf();
+      await page.goto("#past");
+      await page.locator(".conversation").first().click();
+      await page.getByRole("button", { name: "Compare" }).click();
+      await page.locator(".flag").waitFor();
+    },
+  },
+  {
     name: "past-delete",
     run: async (page, fake) => {
       fake.options.stored = shelf();

@@ -1,7 +1,7 @@
 // The conversations that the server keeps, as the Past view shows them.
 
 import { batch, signal } from "@preact/signals";
-import type { Stored, StoredDetails } from "./model/wire.ts";
+import type { Alternative, Policy, Stored, StoredDetails } from "./model/wire.ts";
 import type { Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
 
@@ -66,6 +66,11 @@ export class Past {
   /** recording is the sound of one; undefined where that failed. */
   async recording(id: string): Promise<{ sound: Blob; started: number } | undefined> {
     return this.attempt(() => this.server.recording(id));
+  }
+
+  /** alternatives are where another policy decides otherwise; undefined where that failed. */
+  async alternatives(id: string, policy: Policy): Promise<readonly Alternative[] | undefined> {
+    return this.attempt(() => this.server.alternatives(id, policy));
   }
 
   /** delete deletes one for good. */

@@ -135,6 +135,18 @@ export interface Changes {
   voice?: string;
 }
 
+/** Alternative is a step at which another policy decides otherwise. */
+export interface Alternative {
+  at: string;
+  event: string;
+  recorded: readonly string[];
+  other: readonly string[];
+}
+
+/** The barge-in policies of the engine. */
+export const policies = ["hybrid", "energy", "words", "none"] as const;
+export type Policy = (typeof policies)[number];
+
 /** Listed is an entry of GET /v1/conversations. */
 export interface Listed {
   id: string;

@@ -1,6 +1,6 @@
 // The server's control API.
 
-import type { Agent, Changes, Command, Listed, Message, Stored, StoredDetails } from "../model/wire.ts";
+import type { Agent, Alternative, Changes, Command, Listed, Message, Policy, Stored, StoredDetails } from "../model/wire.ts";
 import { sentEvents } from "./sse.ts";
 
 /** ApiError is an answer that is no success, or none at all (code "offline"). */
@@ -104,6 +104,10 @@ export class Server {
     } catch (err) {
       throw new ApiError(0, "offline", err instanceof Error ? err.message : String(err));
     }
+  }
+
+  alternatives(id: string, policy: Policy): Promise<readonly Alternative[]> {
+    return this.json("GET", `${kept(id)}/alternatives?barge_in=${policy}`).then((v) => (v.alternatives as Alternative[] | undefined) ?? []);
   }
 
   async deleteStored(id: string): Promise<void> {

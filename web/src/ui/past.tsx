@@ -7,6 +7,7 @@ import { found, standingOf, standings, type Standing } from "../model/shelf.ts";
 import type { Line } from "../model/talk.ts";
 import type { Stored, StoredDetails } from "../model/wire.ts";
 import { useWords, type Key, type T } from "../words/words.ts";
+import { Alternatives } from "./alternatives.tsx";
 import { Banner, problemText } from "./notices.tsx";
 import { Recording } from "./recording.tsx";
 import { ShareLink, ShareTranscript } from "./share.tsx";
@@ -202,6 +203,7 @@ function Kept({ app, kept: c }: { app: App; kept: StoredDetails }) {
         </header>
         {lines.length === 0 ? <p class="muted card-empty">{t("past.noWords")}</p> : <Transcript lines={lines} agent={title} lang={lang} from={0} />}
       </section>
+      {c.trace && !c.live && <Alternatives app={app} kept={c} />}
       {asks && (
         <Question
           name={`${title}, ${day(t, c.started ?? c.saved)}`}

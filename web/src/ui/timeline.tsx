@@ -15,6 +15,8 @@ interface Props {
   /** Keeps the end in sight. */
   follow: boolean;
   onPick: (step: number) => void;
+  /** Places that are marked, in milliseconds. */
+  flags?: readonly number[];
 }
 
 /** Pixels for a second, from all of a long call to the syllables of a word. */
@@ -25,7 +27,7 @@ const maxScale = 400;
 const laneHeight = 28;
 
 /** Timeline draws a recording. */
-export function Timeline({ recording, version, at: lookedAt, follow, onPick }: Props) {
+export function Timeline({ recording, version, at: lookedAt, follow, onPick, flags }: Props) {
   const t = useWords();
   const at = follow ? recording.end : lookedAt;
   const box = useRef<HTMLDivElement>(null);
@@ -100,6 +102,7 @@ export function Timeline({ recording, version, at: lookedAt, follow, onPick }: P
                     ))}
                 </div>
               ))}
+              {flags?.map((f) => <i key={f} class="flag" style={{ left: `${px(f)}px` }} />)}
               <div class="playhead" style={{ transform: `translateX(${px(at)}px)` }} />
             </div>
           </div>

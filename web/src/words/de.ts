@@ -194,6 +194,15 @@ export const de: Record<keyof typeof en, string> = {
   "recording.on": "Wird aufgenommen",
   "recording.before": "Gespräche werden aufgenommen.",
 
+  "other.title": "Andere Regel",
+  "other.help": "Die Ereignisse dieses Gesprächs, nach einer anderen Regel für das Unterbrechen entschieden: jedes vom aufgezeichneten Zustand aus. Wann der Nutzer ausgesprochen hat, wird am Ton entschieden, den der Mitschnitt nicht enthält.",
+  "other.policy": "Unterbrechen",
+  "other.compare": "Vergleichen",
+  "other.none": "{policy} hätte nichts anders entschieden.",
+  "other.some": "{policy} hätte anders entschieden, Schritte: {n}.",
+  "other.recorded": "aufgezeichnet:",
+  "other.other": "stattdessen:",
+
   "file.cannot": "lässt sich nicht öffnen",
   "file.line": "Zeile",
   "file.empty": "Die Datei ist leer.",

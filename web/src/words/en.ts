@@ -194,6 +194,15 @@ export const en = {
   "recording.on": "Recorded",
   "recording.before": "Calls are recorded.",
 
+  "other.title": "Another policy",
+  "other.help": "The events of this conversation, decided by another barge-in policy: each from the state that was recorded. When a turn of the user’s ends is decided on sound, which a trace does not have.",
+  "other.policy": "Barge-in",
+  "other.compare": "Compare",
+  "other.none": "{policy} would have decided nothing otherwise.",
+  "other.some": "{policy} would have decided otherwise, steps: {n}.",
+  "other.recorded": "recorded:",
+  "other.other": "instead:",
+
   "file.cannot": "cannot be opened",
   "file.line": "line",
   "file.empty": "The file is empty.",
