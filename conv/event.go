@@ -91,10 +91,12 @@ type SpeechStarted struct {
 
 // SpeechStopped reports that the voice is silent. It does not end the turn by itself. Source
 // is "vad" for a detector, and empty or "push_to_talk" for a button that was released. While
-// the button is pressed, the machine ignores the event of a detector.
+// the button is pressed, the machine ignores the event of a detector. Lag is the time since the
+// last frame of speech; 0 if it is unknown.
 type SpeechStopped struct {
 	Turn, Utterance int
 	Source          Source
+	Lag             time.Duration
 }
 
 // STTPartial reports the words that the recognizer has heard since the last final transcript.
@@ -106,12 +108,14 @@ type STTPartial struct {
 }
 
 // STTFinal reports a final transcript, whose words do not change any more. Endpoint says that
-// the recognizer judges that the speaker has finished.
+// the recognizer judges that the speaker has finished. Lag is the time since the end of the last
+// word; 0 if it is unknown.
 type STTFinal struct {
 	Turn, Utterance       int
 	Text                  string
 	Confidence, Stability float64
 	Endpoint              bool
+	Lag                   time.Duration
 }
 
 // TurnEnded reports that the user's turn has ended, and why.

@@ -117,6 +117,7 @@ var descriptions = [numKinds]description{
 	kindSpeechStopped: deferred("speech.stopped", func(x *exchange, e SpeechStopped) SpeechStopped {
 		x.speech(&e.Turn, &e.Utterance)
 		enum(x, "source", &x.Source, &e.Source, nil)
+		x.span("lag_ms", &x.LagMS, &e.Lag)
 		return e
 	}, func(s *State, e SpeechStopped) bool { return s.staleSpeech(e.Turn, e.Utterance) }),
 	kindSTTPartial: passing("stt.partial", func(x *exchange, e STTPartial) STTPartial {
@@ -132,6 +133,7 @@ var descriptions = [numKinds]description{
 		x.share("confidence", &x.Confidence, &e.Confidence)
 		x.share("stability", &x.Stability, &e.Stability)
 		x.flag(&x.Endpoint, &e.Endpoint)
+		x.span("lag_ms", &x.LagMS, &e.Lag)
 		return e
 	}, func(s *State, e STTFinal) bool { return s.staleWords(e.Turn, e.Utterance, e.Text, true) }),
 	kindTurnEnded: deferred("turn.ended", func(x *exchange, e TurnEnded) TurnEnded {

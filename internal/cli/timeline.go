@@ -20,14 +20,22 @@ type timeline struct {
 	user    map[int]*times // the user's turns
 	calls   map[string]float64
 	fails   journal.Failures
-	stopped float64 // when the user last stopped speaking
+	quiet   journal.Quiet
 	answers []float64
 	turns   struct{ user, agent, cut int }
 	last    float64
 }
 
 // times contains when the parts of a user's turn were over, in milliseconds.
-type times struct{ silent, ended, asked, voiced float64 }
+type times struct {
+	silent, ended, asked, voiced float64
+	by                           string // what silent is
+}
+
+// since are the names of what an answer's time counts from.
+var since = map[string]string{
+	journal.ByWord: "the last word", journal.BySpeech: "the last speech", journal.ByStop: "speech.stopped", journal.ByLine: "the line",
+}
 
 // entry is a line with its notes.
 type entry struct {
@@ -70,9 +78,8 @@ func (t *timeline) note(l journal.Line, ev conv.Event, c *conv.Conversation) {
 		t.add(l.At, "", conv.EventType(ev)+" is late and dropped")
 		return
 	}
+	t.quiet.Step(c.State().Now, ev)
 	switch e := ev.(type) {
-	case conv.SpeechStopped, conv.UserText:
-		t.stopped = l.At
 	case conv.PlayoutFlushed:
 		t.heard(e.Turn, c) // now exact
 	case conv.ToolFailed, conv.TaskFailed, conv.ToolDone, conv.TaskDone:
@@ -138,7 +145,11 @@ func (t *timeline) turn(at float64, turn journal.Turn, c *conv.Conversation) {
 	case turn.Type == conv.TurnStarted:
 	case turn.Role == conv.RoleUser && turn.Type == conv.TurnCompleted:
 		t.turns.user++
-		t.user[turn.Turn] = &times{silent: t.stopped, ended: at}
+		ago := c.State().Now.Sub(t.quiet.At)
+		if t.quiet.At.IsZero() {
+			ago = 0
+		}
+		t.user[turn.Turn] = &times{silent: at - journal.Millis(ago), ended: at, by: t.quiet.By}
 		e := t.add(at, "caller", said(turn.Turn, conv.RoleUser, c))
 		if turn.Confidence > 0 && turn.Confidence < 1 {
 			e.notes = append(e.notes, fmt.Sprintf("confidence %.2f", turn.Confidence))
@@ -224,6 +235,9 @@ func (t *timeline) voice(at float64, number int, c *conv.Conversation) {
 	took := at - asked.silent
 	t.answers = append(t.answers, took)
 	text := "after " + seconds(took)
+	if from := since[asked.by]; from != "" {
+		text += " from " + from
+	}
 	if asked.voiced > 0 {
 		text += fmt.Sprintf(" (end of turn %.3f, words %.3f, voice %.3f)",
 			(asked.ended-asked.silent)/1000, (asked.voiced-asked.ended)/1000, (at-asked.voiced)/1000)

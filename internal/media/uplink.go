@@ -207,7 +207,7 @@ func (u *Uplink) Frame(f audio.Frame) error {
 
 	in := turn.Acoustic{At: u.pos.Duration(recognizerRate), Energy: audio.RMS(f.PCM), VAD: u.voice()}
 	acoustic, edge := u.onset.Update(in, u.echo, u.o.Energy && u.audible)
-	begun := u.follow(edge)
+	begun := u.follow(edge, acoustic.Silence)
 	if u.open && !begun {
 		u.give(start, u.rec)
 	}
@@ -231,9 +231,9 @@ func (u *Uplink) voice() float64 {
 	return u.detector.Write(u.det)
 }
 
-// follow handles the beginning and end of speech. It reports whether the frame was
+// follow handles the beginning and end of speech, silence after the last speech. It reports whether the frame was
 // already passed to the recognizer with the pre-roll.
-func (u *Uplink) follow(edge turn.Edge) (begun bool) {
+func (u *Uplink) follow(edge turn.Edge, silence time.Duration) (begun bool) {
 	switch edge {
 	case turn.Started:
 		u.utterance++
@@ -252,7 +252,7 @@ func (u *Uplink) follow(edge turn.Edge) (begun bool) {
 			Utterance: u.utterance, Source: source, Lag: u.pos.Duration(recognizerRate) - u.onset.Began(),
 		})
 	case turn.Stopped:
-		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: conv.SourceVAD})
+		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: conv.SourceVAD, Lag: silence})
 	case turn.NoEdge:
 	}
 	if u.recognizer != nil && !u.open && u.onset.Speaking() {

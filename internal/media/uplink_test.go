@@ -1,6 +1,7 @@
 package media
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -683,6 +684,63 @@ func TestUplinkAnswer(t *testing.T) {
 		c.isQuiet(200 * ms)
 		c.want("ended 2 auto")
 	}
+}
+
+// The facts say how late they are: an answer's latency counts from the last word.
+func TestUplinkLag(t *testing.T) {
+	var stopped, final time.Duration
+	var u *Uplink
+	at := time.Duration(0)
+	rec := &late{end: 500 * ms}
+	u, err := NewUplink(t.Context(), UplinkOptions{Rate: 16000, Recognizer: rec, Post: func(events ...conv.Event) {
+		for _, ev := range events {
+			switch e := ev.(type) {
+			case conv.SpeechStopped:
+				stopped = at - e.Lag
+			case conv.STTFinal:
+				final = at - e.Lag
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 { // 520 ms of speech, and silence
+		pcm := make([]int16, 320)
+		if i < 26 {
+			pcm = porttest.Tone(16000, 20*ms)
+		}
+		if i == 50 {
+			u.Finalize()
+		}
+		at += 20 * ms
+		if err := u.Frame(audio.Frame{Rate: 16000, PCM: pcm}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stopped != 520*ms || final != 500*ms {
+		t.Errorf("the voice stopped at %v and the last word at %v, expected 520ms and 500ms", stopped, final)
+	}
+}
+
+// late is a recognizer whose only word ends at a time.
+type late struct {
+	end  time.Duration
+	sink func(port.Transcript)
+}
+
+func (r *late) Open(_ context.Context, _ port.RecognizerConfig, sink func(port.Transcript)) (port.RecognizerStream, error) {
+	r.sink = sink
+	return r, nil
+}
+func (r *late) Begin() error            { return nil }
+func (r *late) Write(audio.Frame) error { return nil }
+func (r *late) Expect(port.Expectation) {}
+func (r *late) Discard() error          { return nil }
+func (r *late) Close() error            { return nil }
+func (r *late) Finalize() error {
+	r.sink(port.Transcript{Text: "yes", Final: true, End: r.end})
+	return nil
 }
 
 // An engine's confidence is limited to the range from 0 to 1, as required by traces.

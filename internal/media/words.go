@@ -2,6 +2,7 @@ package media
 
 import (
 	"math"
+	"time"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/port"
@@ -72,11 +73,20 @@ func (u *Uplink) hear(t *port.Transcript) {
 	switch {
 	case t.Final:
 		u.o.Post(conv.STTFinal{
-			Utterance: number, Text: t.Text, Confidence: share(t.Confidence), Stability: 1, Endpoint: t.Endpoint,
+			Utterance: number, Text: t.Text, Confidence: share(t.Confidence), Stability: 1, Endpoint: t.Endpoint, Lag: u.since(t),
 		})
 	case t.Text != "" && changed:
 		u.o.Post(conv.STTPartial{Utterance: number, Text: t.Text, Confidence: share(t.Confidence)})
 	}
+}
+
+// since returns the time since the end of the last word of a result, or 0 if the recognizer does
+// not tell it.
+func (u *Uplink) since(t *port.Transcript) time.Duration {
+	if t.Text == "" || t.End <= 0 {
+		return 0
+	}
+	return max(u.pos.Duration(recognizerRate)-t.End, 0)
 }
 
 func joinWords(a, b string) string {

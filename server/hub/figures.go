@@ -19,6 +19,8 @@ const timingsKept = 20
 type Timing struct {
 	Turn     int `json:"turn"`
 	UserTurn int `json:"user_turn"`
+	// From says what the user's last sound is, with a code of [journal.Quiet].
+	From string `json:"from,omitempty"`
 	// Endpoint is the time from the user's last sound to the end of the turn,
 	// Transcript from there to the final words, Reply to the first text for the
 	// voice, and Voice to its first sound. Total is their sum.
@@ -66,8 +68,7 @@ type figures struct {
 	answers int
 	sum     float64 // of all totals
 
-	silent  time.Time // when the user last fell silent
-	typed   bool      // by sending a line
+	quiet   journal.Quiet
 	decided time.Time // when the end of the user's turn was decided
 	open    Timing
 	words   time.Time // when the user's words were final
@@ -109,11 +110,8 @@ func (f *figures) step(s session.Step) (done *Timing) {
 
 // event counts an event.
 func (f *figures) event(s session.Step) {
+	f.quiet.Step(s.Now, s.Event)
 	switch s.Event.(type) {
-	case conv.SpeechStopped:
-		f.silent, f.typed = s.Now, false
-	case conv.UserText:
-		f.silent, f.typed = s.Now, true
 	case conv.ToolFailed, conv.TaskFailed:
 		f.m.ToolFailures++
 		f.m.Errors++
@@ -136,9 +134,9 @@ func (f *figures) turn(t *conv.TurnEvent, s session.Step) {
 	case t.Role == conv.RoleUser && t.Type == conv.TurnCompleted:
 		f.m.UserTurns++
 		f.words, f.voiced = s.Now, time.Time{}
-		f.open = Timing{UserTurn: t.Turn, Began: f.silent}
-		if f.typed {
-			f.decided, f.words = f.silent, f.silent // no transcript is waited for: the line may have waited for work
+		f.open = Timing{UserTurn: t.Turn, Began: f.quiet.At, From: f.quiet.By}
+		if f.quiet.By == journal.ByLine {
+			f.decided, f.words = f.quiet.At, f.quiet.At // no transcript is waited for: the line may have waited for work
 		}
 	case t.Role == conv.RoleAgent && t.Type == conv.TurnStarted:
 		if f.open.UserTurn != 0 && s.State.Reply.Turn == t.Turn && s.State.Reply.UserTurn == f.open.UserTurn {

@@ -72,7 +72,7 @@ func newMetrics() *metrics {
 			Name: "hocket_late_facts_total", Help: "Events dropped because they arrived too late.",
 		}),
 		firstAudio: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "hocket_time_to_first_audio_seconds", Help: "Time from the user's last sound to the first sound of the answer.", Buckets: seconds,
+			Name: "hocket_time_to_first_audio_seconds", Help: "Time from the end of the user's last word, or of the last speech, to the first sound of the answer.", Buckets: seconds,
 		}, []string{"agent"}),
 		stages: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "hocket_answer_stage_seconds", Help: "Duration of each stage of the time to first audio.", Buckets: seconds,

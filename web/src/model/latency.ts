@@ -10,7 +10,10 @@ export type Stage = (typeof stages)[number];
 /** Latency is that of one turn of the agent's which answers the user. */
 export interface Latency {
   turn: number;
-  /** When the user had stopped: the last sound of speech, or the typed line. */
+  /**
+   * When the user had stopped: the end of the last word, else the last frame of speech, else the
+   * report of its end; or the typed line.
+   */
   from: number;
   /** When the agent began to sound; absent as long as it has not. */
   to?: number;
@@ -33,6 +36,7 @@ interface Open {
 export class Latencies {
   readonly turns: Latency[] = [];
   private stopped?: number;
+  private worded = false; // stopped is the end of a word
   private speaking = false;
   private ended?: number;
   private open?: Open;
@@ -45,12 +49,18 @@ export class Latencies {
     switch (step.event) {
       case "speech.started":
         this.speaking = true;
+        this.worded = false;
         this.stopped = undefined;
         this.ended = undefined;
         break;
       case "speech.stopped":
         this.speaking = false;
-        this.stopped = at;
+        if (!this.worded) this.stopped = at - (step.in.lag_ms ?? 0);
+        break;
+      case "stt.final":
+        if (!step.in.text || !step.in.lag_ms) break;
+        this.worded = true;
+        this.stopped = at - step.in.lag_ms;
         break;
       case "turn.ended":
         this.ended = at;

@@ -44,6 +44,7 @@ export interface EventFields {
   retryable?: boolean;
   fatal?: boolean;
   heard_ms?: number;
+  lag_ms?: number;
 }
 
 /** Effect is one effect of a step. */
@@ -61,6 +62,7 @@ export interface Effect {
   level?: string;
   arguments?: string;
   heard_ms?: number;
+  lag_ms?: number;
   [field: string]: unknown;
 }
 

@@ -262,7 +262,7 @@ export const de: Record<keyof typeof en, string> = {
   "chart.now": "Die Maschine ist in {state}.",
 
   "latency.title": "Wartezeit nach Abschnitten",
-  "latency.help": "Vom Ende der Sprache bis zum ersten Ton des Agenten.",
+  "latency.help": "Vom Ende des letzten Wortes bis zum ersten Ton des Agenten.",
   "latency.turn": "Beitrag",
   "latency.total": "Summe",
   "latency.none": "Noch wurde keine Antwort gesprochen.",

@@ -262,7 +262,7 @@ export const en = {
   "chart.now": "The machine is in {state}.",
 
   "latency.title": "Latency by stage",
-  "latency.help": "From the end of the user’s speech to the agent’s first sound.",
+  "latency.help": "From the end of the user’s last word to the agent’s first sound.",
   "latency.turn": "Turn",
   "latency.total": "Total",
   "latency.none": "No answer has been spoken yet.",
