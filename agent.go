@@ -141,7 +141,7 @@ func (a *Agent) session(d port.Detector) (session.Options, error) {
 		return session.Options{}, err
 	}
 	o := session.Options{
-		Conv: s.Conversation, Turn: s.Turn, Onset: s.Onset, Stability: s.Stability, Voice: s.Voice, Location: s.Location,
+		Conv: s.Conversation, Turn: s.Turn, Onset: s.Onset, Stability: s.Stability, Echo: s.Echo, Voice: s.Voice, Location: s.Location,
 		Model: a.Model, Instructions: a.Instructions,
 	}
 	if a.def != nil {

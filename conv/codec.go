@@ -38,6 +38,7 @@ type fields struct {
 	Fatal      *bool    `json:"fatal,omitempty"`
 	HeardMS    *float64 `json:"heard_ms,omitempty"`
 	LagMS      *float64 `json:"lag_ms,omitempty"`
+	Echo       *bool    `json:"echo,omitempty"`
 	Data       *loose   `json:"data,omitempty"`
 	BargeIn    *string  `json:"barge_in,omitempty"`
 	ListenOnly *bool    `json:"listen_only,omitempty"`

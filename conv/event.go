@@ -82,11 +82,13 @@ type AudioReady struct{}
 // SpeechStarted reports that a voice is heard. Source says what noticed it: "vad" (or empty)
 // for a detector, "energy" for the energy threshold of interruptions, "push_to_talk" for a
 // button. Lag is how long before this event the voice began, or zero if the source does not
-// know.
+// know. Echo says that the agent's own voice may still be coming back at that time, so that the
+// words may be the agent's.
 type SpeechStarted struct {
 	Turn, Utterance int
 	Source          Source
 	Lag             time.Duration
+	Echo            bool
 }
 
 // SpeechStopped reports that the voice is silent. It does not end the turn by itself. Source

@@ -112,6 +112,7 @@ var descriptions = [numKinds]description{
 		x.speech(&e.Turn, &e.Utterance)
 		enum(x, "source", &x.Source, &e.Source, nil)
 		x.span("lag_ms", &x.LagMS, &e.Lag)
+		x.flag(&x.Echo, &e.Echo)
 		return e
 	}, func(s *State, e SpeechStarted) bool { return s.staleSpeech(0, e.Utterance) }),
 	kindSpeechStopped: deferred("speech.stopped", func(x *exchange, e SpeechStopped) SpeechStopped {

@@ -12,7 +12,7 @@ type floor struct {
 	BrokeIn   bool `json:"broke_in"`          // in Interrupted: a voice interrupted, not a command
 	Barged    int  `json:"barged"`            // number of the agent's turn that was interrupted, until audio plays again or nothing is left to answer
 	Pushed    bool `json:"pushed"`            // the push-to-talk button is pressed
-	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began while the agent's audio played
+	Overlap   bool `json:"overlap,omitempty"` // the last stretch of speech began while the agent's audio, or its echo, was heard
 	// Tail is the user's turn that was answered before its final transcript came, and
 	// TailUtterance is its stretch of speech. When the transcript comes, it replaces the
 	// last TailOpen bytes of the words of the turn. The words before them were final.

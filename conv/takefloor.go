@@ -101,7 +101,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 		f.Voice, f.VoiceOf = c.st.Now.Add(-e.Lag), e.Utterance
 	}
 	f.Speaking, f.Pushed = true, pushed
-	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.st.Audible()
+	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.st.Audible() || e.Echo
 	switch c.st.Phase {
 	case ListeningReady:
 		c.takeFloor(causeSpeechStarted)

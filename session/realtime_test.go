@@ -229,7 +229,6 @@ func TestFramePathAllocatesNothing(t *testing.T) {
 	for _, loud := range []bool{false, true} {
 		s, err := New(Options{
 			Leg: porttest.NewLeg(porttest.LegOptions{Rate: 48000}), Detector: &porttest.Detector{}, Recognizer: &porttest.Recognizer{},
-			EchoCoupling: 0.2,
 		})
 		if err != nil {
 			t.Fatal(err)

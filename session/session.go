@@ -51,9 +51,9 @@ type Options struct {
 	Turn      turn.Options
 	Onset     turn.OnsetOptions
 	Stability turn.StabilityOptions
-	// EchoCoupling is the share of the agent's own level that comes back through the leg, from
-	// 0 to 1. It is 0 if the far end cancels echo.
-	EchoCoupling float64
+	// Echo says what is known of the agent's own voice in the leg's microphone. By default its
+	// level and delay are estimated while the agent speaks.
+	Echo audio.EchoOptions
 
 	// Heard, if not nil, is called with each event of the uplink, at the frame that causes it
 	// and before the event is posted. It must not block.

@@ -56,7 +56,7 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 	}
 	up := media.UplinkOptions{
 		Rate: a.rate, Language: c.Language, Detector: o.Detector, Recognizer: o.Recognizer,
-		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Post: post,
+		Turn: o.Turn, Onset: o.Onset, Stability: o.Stability, Echo: o.Echo, Post: post,
 		Utterance: s.conv.State().Floor.Utterance, Retired: a.restoreSoon,
 		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
 	}
@@ -198,14 +198,6 @@ func (a *sound) clearLeg(ctx context.Context) error {
 		return fmt.Errorf("clear the leg: %w", err)
 	}
 	return nil
-}
-
-// echo tells the uplink the level at which the agent's audio may come back. The goroutine that
-// feeds the uplink calls it.
-func (a *sound) echo() {
-	if k := a.s.o.EchoCoupling; k > 0 {
-		a.up.Echo(a.down.Level() * k)
-	}
 }
 
 // maxRenewals is the maximum number of renewals that wait for a service that does not answer.
@@ -358,8 +350,7 @@ func (a *sound) hear(pcm []int16) {
 		defer func(began time.Time) { a.s.o.Hearing(time.Since(began)) }(time.Now())
 	}
 	a.tape.person(pcm)
-	a.echo()
-	if err := a.up.Frame(audio.Frame{Rate: a.rate, PCM: pcm}); err != nil {
+	if err := a.up.Frame(audio.Frame{Rate: a.rate, PCM: pcm}, a.down.Level()); err != nil {
 		_ = a.s.Post(recognizerFailed(err)) // after ErrEnded the conversation is over
 	}
 }

@@ -94,7 +94,6 @@ func (s *Session) runVirtual(ctx context.Context) (err error) {
 			return fmt.Errorf("write to the leg: %w", err)
 		}
 		pos += audio.Pos(len(out))
-		s.sound.echo()
 		if err := s.drain(); err != nil {
 			return err
 		}
@@ -116,7 +115,7 @@ func (s *Session) frame(ctx context.Context) (hungUp bool, err error) {
 	if err := s.fits(f); err != nil {
 		return true, err
 	}
-	if err := s.sound.up.Frame(f); err != nil {
+	if err := s.sound.up.Frame(f, s.sound.down.Level()); err != nil {
 		s.postFact(recognizerFailed(err))
 	}
 	return false, s.drain()

@@ -15,9 +15,6 @@ type OnsetOptions struct {
 	// speech; default 1 s. After it they count as silence, so that the hiss of a connection
 	// does not keep a turn open.
 	MaxBetween time.Duration
-	// EchoHold is the maximum delay of the agent's echo; default 400 ms. The loudest echo
-	// level of at least this time applies.
-	EchoHold time.Duration
 }
 
 // Validate returns an error for the first field that is out of range.
@@ -27,7 +24,6 @@ func (o OnsetOptions) Validate() error {
 		checkDuration("MinSpeech", o.MinSpeech),
 		checkDuration("MinSilence", o.MinSilence),
 		checkPositive("MaxBetween", o.MaxBetween),
-		checkPositive("EchoHold", o.EchoHold),
 	)
 }
 
@@ -37,7 +33,6 @@ func (o OnsetOptions) resolved() OnsetOptions {
 		MinSpeech:  minimum(o.MinSpeech, 60*time.Millisecond),
 		MinSilence: minimum(o.MinSilence, 200*time.Millisecond),
 		MaxBetween: minimum(o.MaxBetween, time.Second),
-		EchoHold:   minimum(o.EchoHold, 400*time.Millisecond),
 	}
 }
 
@@ -81,13 +76,11 @@ const (
 // stops after MinSilence without speech.
 //
 // If the agent's own voice comes back (as on a telephone connection without an echo canceller
-// on this side), the caller passes with each frame the expected level of the echo: the energy
-// of the sent audio, after any ducking, times the coupling of the path (0.1 to 0.3 on
-// telephones). It is 0 while the agent is silent or if the far end cancels echo. Update
-// subtracts the loudest level of the last EchoHold from the energy before any comparison, which
-// raises each energy threshold by that level. If nothing audible is left, the voice activity
-// counts as 0, since a detector cannot know whose voice it hears. A fixed higher threshold
-// would ignore quiet callers instead.
+// on this side), the caller passes with each frame the level that the echo may have in it at
+// most, see [audio.EchoTracker]. Update subtracts it from the energy, as power, before any
+// comparison. If nothing audible is left, the voice activity counts as 0, since a detector
+// cannot know whose voice it hears. A fixed higher threshold would ignore quiet callers
+// instead.
 type Onset struct {
 	o OnsetOptions // resolved
 
@@ -99,11 +92,6 @@ type Onset struct {
 	since    time.Duration // beginning of voiced
 	voicedAt time.Duration // end of the last frame above a speaking threshold
 	spokeAt  time.Duration // end of the last speech, or the start of the stream
-
-	// The loudest echo in the current window of EchoHold and in the previous one.
-	echoFrom   time.Duration
-	echo       float64
-	echoBefore float64
 }
 
 // NewOnset returns a detector at the start of a stream. It returns an error if the options
@@ -136,7 +124,7 @@ func (d *Onset) Began() time.Duration { return d.since }
 
 // Update handles the next frame, in the order of time. It ignores in.Silence.
 //
-// echo is the expected level of the agent's voice in the frame, see [Onset]. If interrupt
+// echo is the level that the agent's voice may have in the frame, see [Onset]. If interrupt
 // is true, the thresholds for interruptions apply (seed 002: energy above 0.015 or voice
 // activity above 0.6) and the first frame above them starts speech. This is for the policy
 // [BargeInEnergy] while the agent is audible.
@@ -151,7 +139,6 @@ func (d *Onset) Update(in Acoustic, echo float64, interrupt bool) (Acoustic, Edg
 	} else {
 		d.begun = true
 		d.spokeAt = in.At - firstFrame
-		d.echoFrom = in.At
 	}
 	d.at = in.At
 	in = d.gated(in, echo)
@@ -195,11 +182,10 @@ func (d *Onset) Update(in Acoustic, echo float64, interrupt bool) (Acoustic, Edg
 
 // gated subtracts the echo from a frame.
 func (d *Onset) gated(in Acoustic, echo float64) Acoustic {
-	level := d.hold(in.At, echo)
-	if level == 0 || math.IsNaN(in.Energy) {
+	if echo == 0 || math.IsNaN(in.Energy) {
 		return in
 	}
-	in.Energy = max(in.Energy-level, 0)
+	in.Energy = math.Sqrt(max(in.Energy*in.Energy-echo*echo, 0))
 	audible := d.o.Thresholds.EnergyLow
 	if math.IsInf(audible, 1) { // Off
 		audible = defaultEnergyLow
@@ -208,19 +194,4 @@ func (d *Onset) gated(in Acoustic, echo float64) Acoustic {
 		in.VAD = 0
 	}
 	return in
-}
-
-// hold returns the loudest echo of the last one to two windows of EchoHold.
-func (d *Onset) hold(at time.Duration, echo float64) float64 {
-	if at-d.echoFrom >= d.o.EchoHold {
-		d.echoBefore = d.echo
-		if at-d.echoFrom >= 2*d.o.EchoHold {
-			d.echoBefore = 0
-		}
-		d.echo, d.echoFrom = 0, at
-	}
-	if echo > d.echo {
-		d.echo = echo
-	}
-	return max(d.echo, d.echoBefore)
 }

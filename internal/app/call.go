@@ -60,6 +60,10 @@ type CallOptions struct {
 	TraceFeatures   bool
 	Realtime        bool
 	Play            bool // play both sides aloud; implies Realtime
+	// Echo is the agent's voice in the caller's microphone.
+	Echo file.Echo
+	// Microphone, if not nil, is that of [file.Options].
+	Microphone func(pcm []int16, speaking bool)
 	// Day is the date on which virtual time begins, at noon; today if zero.
 	Day time.Time
 	// Watch, if not nil, is called for every step.
@@ -100,6 +104,7 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 	}
 	leg, err := file.New(file.Options{
 		Rate: callRate, Utterances: utterances, Realtime: o.Realtime, Out: out, Mix: mix,
+		Echo: o.Echo, Microphone: o.Microphone,
 	})
 	if err != nil {
 		return result, err
@@ -192,7 +197,7 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 		ID: id, Keys: st.id, Checkpoints: st.points, Restore: st.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
 		Model: mind.port(), Tools: flowTools, ModelTools: modelTools, Instructions: agent.Instructions(),
-		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability, Location: location,
+		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability, Echo: opts.Echo, Location: location,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
 	})
 	if err != nil {

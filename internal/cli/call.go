@@ -17,6 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
+	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/session"
 )
 
@@ -28,6 +29,8 @@ type callCmd struct {
 	In      []string        `sep:"none" placeholder:"FILE.wav" help:"The caller plays this recording. --in and --say may be repeated and mixed; the caller follows their order."`
 	Say     []string        `sep:"none" placeholder:"TEXT" help:"The caller says this text; [700ms] in it is a pause."`
 	BargeIn []time.Duration `sep:"none" placeholder:"DURATION" help:"The next utterance begins when the agent has spoken for this time (\"800ms\"), not when it has finished."`
+
+	Echo string `placeholder:"LEVEL@DELAY" help:"The agent's voice comes back into the caller's microphone, such as -15dB@200ms."`
 
 	Out           string `placeholder:"FILE.wav" help:"Write the agent's side of the call."`
 	Mix           string `placeholder:"FILE.wav" help:"Write both sides in stereo, the caller on the left."`
@@ -59,12 +62,18 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	if c.TraceFeatures && c.Trace == "" {
 		return badInputf("--trace-features adds to a trace: expected --trace FILE too")
 	}
+	var echo file.Echo
+	if c.Echo != "" {
+		if echo, err = file.ParseEcho(c.Echo); err != nil {
+			return badInputf("--echo: %v", err)
+		}
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	talk := &talk{s: s, json: c.JSON}
 	result, err := app.Call(ctx, app.CallOptions{
 		Agent: c.Agent, Config: c.Config, Store: c.Store, Resume: c.Resume, Lines: lines, Out: c.Out, Mix: c.Mix, Trace: c.Trace,
-		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Play: c.Play, Day: day,
+		TraceFeatures: c.TraceFeatures, Realtime: c.Realtime, Play: c.Play, Day: day, Echo: echo,
 		Watch: talk.watch, Said: talk.said,
 		Note: func(note string) { fmt.Fprintln(s.err, "note: "+note) },
 	})
@@ -114,7 +123,7 @@ func (c *callCmd) lines(args []string) ([]app.CallerLine, error) {
 				return nil, badInputf("--barge-in is %v: expected more than 0", bargeIn)
 			}
 			barge = barge[1:]
-		case "--agent", "--config", "--out", "--mix", "--trace", "--today", "--store", "--resume":
+		case "--agent", "--config", "--echo", "--out", "--mix", "--trace", "--today", "--store", "--resume":
 		default:
 			continue
 		}

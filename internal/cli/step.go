@@ -29,7 +29,7 @@ const eventExample = `{"type": "user.start"}`
 var eventFields = []string{
 	"at", "type", "turn", "utterance", "request", "part", "id", "source", "cause", "reason", "text",
 	"confidence", "stability", "endpoint", "silent", "name", "arguments", "long", "confirm", "output", "code",
-	"message", "retryable", "fatal", "heard_ms", "lag_ms", "barge_in", "listen_only",
+	"message", "retryable", "fatal", "heard_ms", "lag_ms", "echo", "barge_in", "listen_only",
 }
 
 // stepLine is a line of the output.

@@ -93,7 +93,6 @@ type Onset struct {
 	MinSpeech  Wait     `yaml:"min_speech"`
 	MinSilence Wait     `yaml:"min_silence"`
 	MaxBetween Duration `yaml:"max_between"`
-	EchoHold   Duration `yaml:"echo_hold"`
 }
 
 // Stability configures how the stability of the recognizer's words is measured.
@@ -126,7 +125,9 @@ type Profile struct {
 
 // Filter configures what counts as an interruption.
 type Filter struct {
-	Echo Threshold `yaml:"echo"`
+	Echo      Threshold `yaml:"echo"`
+	EchoLevel Decibels  `yaml:"echo_level"`
+	EchoDelay Duration  `yaml:"echo_delay"`
 }
 
 // DeadAir configures the steps of escalation after a silence.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hocketvoice/hocket/audio"
 )
 
 // Off is the value of a field whose rule the file turns off.
@@ -42,6 +44,8 @@ type (
 	Score float64
 	// Share is above 0 and at most 1.
 	Share float64
+	// Decibels is a level up to 0 dB as a factor, above 0 and at most 1, or [Off].
+	Decibels float64
 )
 
 // longest is the longest duration that a file may contain.
@@ -197,6 +201,21 @@ func (s *Share) set(word string) error {
 	return err
 }
 
+func (d *Decibels) set(word string) error {
+	if word == "off" {
+		*d = Off
+		return nil
+	}
+	number, unit := strings.CutSuffix(word, "dB")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || !unit || !(v <= 0 && v > audio.SilenceDBFS) {
+		return errors.New("expected a level up to 0dB, such as -15dB, or off")
+	}
+	*d = Decibels(audio.FromDBFS(v))
+	return nil
+}
+
+func (d *Decibels) kind() string      { return "decibels, or `off`" }
 func (d *Duration) kind() string      { return "duration" }
 func (d *DurationOrOff) kind() string { return "duration or `off`" }
 func (d *Wait) kind() string          { return "duration or `off`" }

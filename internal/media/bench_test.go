@@ -34,8 +34,7 @@ func BenchmarkUplinkFrame(b *testing.B) {
 				f := audio.Frame{Rate: rate, PCM: pcm}
 				b.ReportAllocs()
 				for b.Loop() {
-					c.u.Echo(0.01)
-					if err := c.u.Frame(f); err != nil {
+					if err := c.u.Frame(f, 0.01); err != nil {
 						b.Fatal(err)
 					}
 				}

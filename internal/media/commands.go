@@ -16,7 +16,6 @@ type command struct {
 	kind   commandKind
 	expect dialog.Expectation
 	on     bool
-	level  float64
 	heard  int // the utterance that the dialogue has read
 	answer turn.Completeness
 	stream *stream
@@ -35,7 +34,6 @@ const (
 	commandAnswer
 	commandAudible
 	commandPause
-	commandEcho
 	commandRelease
 	commandReplace
 	commandConfigure
@@ -75,10 +73,6 @@ func (u *Uplink) Audible(on bool) { u.ask(command{kind: commandAudible, on: on})
 
 // Pause pauses or resumes the capture.
 func (u *Uplink) Pause(on bool) { u.ask(command{kind: commandPause, on: on}) }
-
-// Echo sets the level (root mean square) at which the agent's own sound may return in
-// the next frame.
-func (u *Uplink) Echo(level float64) { u.ask(command{kind: commandEcho, level: level}) }
 
 // Configure changes the end-of-turn policy and the detection of speech. The new policy
 // ends a turn that has already begun. Configure returns an error if an option is
@@ -140,8 +134,6 @@ func (u *Uplink) obey() {
 			u.audible = c.on
 		case commandPause:
 			u.paused = c.on
-		case commandEcho:
-			u.echo = c.level
 		case commandRelease:
 			if m, ok := u.endpointer.(*turn.Manual); ok {
 				m.Release()

@@ -26,6 +26,7 @@ type UplinkOptions struct {
 	Turn       turn.Options
 	Onset      turn.OnsetOptions
 	Stability  turn.StabilityOptions
+	Echo       audio.EchoOptions
 	// Energy makes the first frame above the interruption thresholds count as speech
 	// while the agent can be heard (the barge-in policy energy).
 	Energy bool
@@ -46,6 +47,10 @@ type UplinkOptions struct {
 	// Features, if not nil, receives the input of the turn controller for every frame.
 	Features func(Features)
 }
+
+// audibleEcho is the level from which an echo may be taken for speech: that below which frames
+// are silence ([turn.Thresholds]).
+const audibleEcho = 0.005
 
 // Features is a frame as seen by the turn controller, and its decision.
 type Features struct {
@@ -80,7 +85,7 @@ type Uplink struct {
 	ended     bool      // the end of the turn was reported, and nothing was heard since
 	paused    bool
 	audible   bool // the agent can be heard
-	echo      float64
+	tracker   audio.EchoTracker
 	expected  port.Expectation // the last expectation passed to the recognizer
 	err       error
 
@@ -122,6 +127,9 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
 	if u.onset, err = turn.NewOnset(o.Onset); err != nil {
+		return nil, fmt.Errorf("uplink: %w", err)
+	}
+	if u.tracker, err = audio.NewEchoTracker(o.Echo); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
 	if u.toRec, err = resamplerFor(o.Rate, recognizerRate); err != nil {
@@ -188,9 +196,10 @@ func (u *Uplink) Close() error {
 	return errors.Join(errs...)
 }
 
-// Frame processes the next 20 ms. It returns each error of the recognizer once; the
+// Frame processes the next 20 ms. sent is the level (root mean square) of the agent's last
+// frame, which may come back as an echo. Frame returns each error of the recognizer once; the
 // uplink then continues without recognition.
-func (u *Uplink) Frame(f audio.Frame) error {
+func (u *Uplink) Frame(f audio.Frame, sent float64) error {
 	u.obey()
 	if u.paused {
 		return nil
@@ -206,8 +215,9 @@ func (u *Uplink) Frame(f audio.Frame) error {
 	u.preRoll.Overwrite(u.rec)
 
 	in := turn.Acoustic{At: u.pos.Duration(recognizerRate), Energy: audio.RMS(f.PCM), VAD: u.voice()}
-	acoustic, edge := u.onset.Update(in, u.echo, u.o.Energy && u.audible)
-	begun := u.follow(edge, acoustic.Silence)
+	echo := u.tracker.Update(sent, in.Energy)
+	acoustic, edge := u.onset.Update(in, echo, u.o.Energy && u.audible)
+	begun := u.follow(edge, acoustic.Silence, echo)
 	if u.open && !begun {
 		u.give(start, u.rec)
 	}
@@ -231,9 +241,10 @@ func (u *Uplink) voice() float64 {
 	return u.detector.Write(u.det)
 }
 
-// follow handles the beginning and end of speech, silence after the last speech. It reports whether the frame was
-// already passed to the recognizer with the pre-roll.
-func (u *Uplink) follow(edge turn.Edge, silence time.Duration) (begun bool) {
+// follow handles the beginning and end of speech, silence after the last speech. echo is the level
+// that the agent's voice may have. It reports whether the frame was already passed to the
+// recognizer with the pre-roll.
+func (u *Uplink) follow(edge turn.Edge, silence time.Duration, echo float64) (begun bool) {
 	switch edge {
 	case turn.Started:
 		u.utterance++
@@ -250,6 +261,7 @@ func (u *Uplink) follow(edge turn.Edge, silence time.Duration) (begun bool) {
 		}
 		u.o.Post(conv.SpeechStarted{
 			Utterance: u.utterance, Source: source, Lag: u.pos.Duration(recognizerRate) - u.onset.Began(),
+			Echo: echo > audibleEcho,
 		})
 	case turn.Stopped:
 		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: conv.SourceVAD, Lag: silence})

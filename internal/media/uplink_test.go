@@ -24,6 +24,7 @@ type caller struct {
 	t    testing.TB
 	u    *Uplink
 	rate int
+	sent float64 // the level of the agent's frames
 	rec  *porttest.Recognizer
 
 	said []int16 // at the leg's rate
@@ -127,7 +128,7 @@ func (c *caller) frames(n int, loud bool) {
 
 func (c *caller) frame(pcm []int16) {
 	c.said = append(c.said, pcm...)
-	if err := c.u.Frame(audio.Frame{Rate: c.rate, PCM: pcm}); err != nil {
+	if err := c.u.Frame(audio.Frame{Rate: c.rate, PCM: pcm}, c.sent); err != nil {
 		c.errs = append(c.errs, err)
 	}
 	if c.rec != nil {
@@ -590,30 +591,32 @@ func TestUplinkEnergyPolicy(t *testing.T) {
 	c.want("started 1 energy")
 }
 
-// The agent's own voice, returning at the expected level, is not the user.
-func TestUplinkEchoReference(t *testing.T) {
-	for _, told := range []bool{true, false} {
-		c := newCaller(t, UplinkOptions{}, nil)
+// The agent's own voice, when it comes back, is not the user, and a user who speaks over it is
+// heard.
+func TestUplinkEcho(t *testing.T) {
+	pcm := porttest.Tone(16000, 20*ms)
+	for _, o := range []struct {
+		name  string
+		echo  audio.EchoOptions
+		sent  float64 // relative to what is heard
+		heard bool
+	}{
+		{"nothing is sent", audio.EchoOptions{}, 0, true},
+		{"an echo of half the level", audio.EchoOptions{}, 2, false},
+		{"none is expected", audio.EchoOptions{Off: true}, 2, true},
+		{"a known echo", audio.EchoOptions{Coupling: 0.5}, 2, false},
+		{"louder than the known echo", audio.EchoOptions{Coupling: 0.02}, 2, true},
+	} {
+		c := newCaller(t, UplinkOptions{Echo: o.echo}, nil)
 		c.u.Audible(true)
-		pcm := porttest.Tone(16000, 20*ms)
+		c.sent = o.sent * audio.RMS(pcm)
 		for range 50 {
-			if told {
-				c.u.Echo(audio.RMS(pcm))
-			}
 			c.frame(pcm)
 		}
-		if heard := len(c.log) > 0; heard == told {
-			t.Errorf("echo told: %v; facts %q", told, c.log)
+		if heard := len(c.log) > 0; heard != o.heard {
+			t.Errorf("%s: facts %q", o.name, c.log)
 		}
 	}
-	// A user who speaks over it is still heard.
-	c := newCaller(t, UplinkOptions{}, nil)
-	pcm := porttest.Tone(16000, 20*ms)
-	c.u.Echo(audio.RMS(pcm) / 4)
-	for range 50 {
-		c.frame(pcm)
-	}
-	c.want("started 1 vad")
 }
 
 func TestUplinkPause(t *testing.T) {
@@ -623,7 +626,7 @@ func TestUplinkPause(t *testing.T) {
 	c.u.Pause(true)
 	before := len(c.places)
 	for range 100 { // nothing of it is heard, and no time passes
-		if err := c.u.Frame(audio.Frame{Rate: 16000, PCM: make([]int16, 320)}); err != nil {
+		if err := c.u.Frame(audio.Frame{Rate: 16000, PCM: make([]int16, 320)}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -765,7 +768,7 @@ func TestUplinkConfidenceIsAShare(t *testing.T) {
 			if i == 25 {
 				u.Finalize()
 			}
-			if err := u.Frame(audio.Frame{Rate: 16000, PCM: porttest.Tone(16000, 20*ms)}); err != nil {
+			if err := u.Frame(audio.Frame{Rate: 16000, PCM: porttest.Tone(16000, 20*ms)}, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -813,8 +816,7 @@ func TestUplinkFrameAllocatesNothing(t *testing.T) {
 			}
 			f := audio.Frame{Rate: rate, PCM: pcm}
 			if n := testing.AllocsPerRun(100, func() {
-				c.u.Echo(0.01)
-				if err := c.u.Frame(f); err != nil {
+				if err := c.u.Frame(f, 0.01); err != nil {
 					t.Fatal(err)
 				}
 			}); n != 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
@@ -20,6 +21,7 @@ type Options struct {
 	Turn         turn.Options
 	Onset        turn.OnsetOptions
 	Stability    turn.StabilityOptions
+	Echo         audio.EchoOptions
 	Voice        string         // of the synthesizer; its default if empty
 	Location     *time.Location // nil means the time zone of the process
 }
@@ -37,13 +39,13 @@ func New(c *config.Config) Options {
 			MinSpeech:  time.Duration(c.Turn.Onset.MinSpeech),
 			MinSilence: time.Duration(c.Turn.Onset.MinSilence),
 			MaxBetween: time.Duration(c.Turn.Onset.MaxBetween),
-			EchoHold:   time.Duration(c.Turn.Onset.EchoHold),
 		},
 		Stability: turn.StabilityOptions{
 			Window:     time.Duration(c.Turn.Stability.Window),
 			MinSamples: int(c.Turn.Stability.MinSamples),
 			Spacing:    time.Duration(c.Turn.Stability.Spacing),
 		},
+		Echo:  echo(c.Filter),
 		Voice: c.Speech.Voice,
 	}
 }
@@ -124,6 +126,13 @@ func conversation(c *config.Config) conv.Options {
 		SummaryTurns:                 int(c.SummaryTurns),
 		ResumeAfterFalseInterruption: c.ResumeAfterFalseInterruption,
 	}
+}
+
+func echo(f config.Filter) audio.EchoOptions {
+	if f.EchoLevel == config.Off {
+		return audio.EchoOptions{Off: true}
+	}
+	return audio.EchoOptions{Coupling: float64(f.EchoLevel), Delay: time.Duration(f.EchoDelay)}
 }
 
 func limits(l config.Limits) conv.Limits {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/messages"
@@ -26,6 +27,11 @@ func Validate(c *config.Config, o Options) config.Problems {
 		machine,
 	)
 	var all config.Problems
+	if d := o.Echo.Delay; d > audio.MaxEchoDelay {
+		all = append(all, c.Problem("filter.echo_delay", fmt.Sprintf("is %v: expected at most %v", d, audio.MaxEchoDelay)))
+	} else if d > 0 && o.Echo.Coupling == 0 {
+		all = append(all, c.Problem("filter.echo_delay", "has no effect: expected filter.echo_level too"))
+	}
 	for _, err := range leaves(err) {
 		if p := problem(c, err); !slices.Contains(all, p) {
 			all = append(all, p)

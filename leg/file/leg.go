@@ -38,6 +38,7 @@ type Leg struct {
 	since    audio.Pos  // when the agent began to speak
 	silence  audio.Pos  // consecutive samples of silence from the agent
 	gone     bool       // the caller has hung up
+	air      *air       // nil if there is no echo
 	pcm      []int16    // returned by Read
 	// Samples of each side of the mix that wait for the other side. Sample n read
 	// is mixed with sample n written.
@@ -53,6 +54,9 @@ func New(o Options) (*Leg, error) {
 	}
 	l := &Leg{o: o, frame: audio.FrameSamples(o.Rate)}
 	l.pcm = make([]int16, l.frame)
+	if o.Echo.Gain > 0 {
+		l.air = newAir(o.Echo, o.Rate)
+	}
 	var err error
 	if o.Out != nil {
 		if l.out, err = audio.NewWAVWriter(o.Out, audio.WAVWriterOptions{Rate: o.Rate, Channels: 1}); err != nil {
@@ -89,6 +93,12 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	clear(l.pcm[n:])
 	if n > 0 {
 		l.quiet = l.pos + audio.Pos(l.frame)
+	}
+	if l.air != nil {
+		l.air.hear(l.pcm)
+	}
+	if l.o.Microphone != nil {
+		l.o.Microphone(l.pcm, n > 0)
 	}
 	f := audio.Frame{Pos: l.pos, Rate: l.o.Rate, PCM: l.pcm}
 	l.pos += audio.Pos(l.frame)
@@ -144,6 +154,9 @@ func (l *Leg) Write(_ context.Context, f audio.Frame) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hear(f.PCM)
+	if l.air != nil {
+		l.air.play(f.PCM)
+	}
 	if l.out != nil {
 		l.keep(l.out.Write(f.PCM))
 	}

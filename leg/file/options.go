@@ -30,6 +30,11 @@ type Options struct {
 	Longest    time.Duration // limit of the call's length; default 10 minutes
 	Realtime   bool          // frames arrive in real time
 
+	Echo Echo // of the agent in the caller's microphone
+	// Microphone, if not nil, may change each frame that the leg has read, for tests: noise,
+	// a codec. speaking is true while the caller speaks.
+	Microphone func(pcm []int16, speaking bool)
+
 	Out io.Writer // the agent's side as mono WAV; may be nil
 	Mix io.Writer // both sides as stereo WAV, the caller on the left; may be nil
 }
@@ -56,6 +61,9 @@ func (o Options) Validate() error {
 	}
 	if o.Pause < 0 || o.HangUp < 0 || o.Longest < 0 {
 		return errors.New("file leg: times must not be negative")
+	}
+	if err := o.Echo.validate(); err != nil {
+		return err
 	}
 	for i, u := range o.Utterances {
 		if u.BargeIn < 0 {
