@@ -99,7 +99,7 @@ test-race: have-deps have-postgresql
 .PHONY: test-plain
 test-plain: have-deps have-postgresql
 	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
-	$(GOTEST) -tags '$(TAGS)' -run BySpeech ./internal/app # what it leaves out with the detector
+	$(GOTEST) -tags '$(TAGS)' -run 'BySpeech|Ears' ./internal/app # what it leaves out with the detector
 
 # What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure
@@ -179,6 +179,11 @@ soak: have-deps
 	HOCKET_LONG=1 go test $(RACE) -count=$(SOAK) -shuffle=on -cpu 1,2,4 -timeout 4h -tags '$(TAGS)' $(RACEPKGS)
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
 	HOCKET_KILLS=500 go test -count=1 -v -run AtRandomMoments -timeout 2h -tags '$(TAGS)' ./internal/cli
+
+## ears: the calls with an echo of the agent's voice, all of them (half an hour)
+.PHONY: ears
+ears: have-deps
+	HOCKET_LONG=1 go test -count=1 -v -run Ears -timeout 4h -tags '$(TAGS)' ./internal/app
 
 ## panel: the panel's bundle from web/, into server/panel/dist (needs Node)
 .PHONY: panel

@@ -24,10 +24,10 @@ type EchoOptions struct {
 // Validate returns an error if an option is out of range.
 func (o EchoOptions) Validate() error {
 	if !(o.Coupling >= 0 && o.Coupling <= 1) {
-		return fmt.Errorf("echo: Coupling is %v, must be 0 to 1", o.Coupling)
+		return fmt.Errorf("echo: Coupling is %v: expected 0 to 1", o.Coupling)
 	}
 	if o.Delay < 0 || o.Delay > MaxEchoDelay {
-		return fmt.Errorf("echo: Delay is %v, must be 0 to %v", o.Delay, MaxEchoDelay)
+		return fmt.Errorf("echo: Delay is %v: expected 0 to %v", o.Delay, MaxEchoDelay)
 	}
 	return nil
 }
@@ -41,6 +41,8 @@ const (
 	echoRing = 32
 	// echoStart is the power of an echo that nothing has been measured of: half the level.
 	echoStart = 0.25
+	// echoLeast is the power of an echo that nobody hears, from which a limit can still rise.
+	echoLeast = 1e-5
 	// echoRise is how fast the limits rise if nothing contradicts: 3 dB a second of the
 	// agent's speech, so that an echo that becomes louder is followed.
 	echoRise = 1.0139
@@ -65,6 +67,10 @@ const (
 	echoAudible = 1e-5
 	// echoLost is the power below which an echo is not expected any more.
 	echoLost = 1e-7
+	// echoHold is the number of frames after an echo of at least echoHeard in which a detector
+	// of voices may still remember it. Something inaudible is expected then, not nothing.
+	echoHold  = 20
+	echoHeard = 1e-5
 	// echoMute is the number of frames of zeros after which they count as silence, as in
 	// [NoiseFloor]. Fewer are lost packets.
 	echoMute = 10
@@ -84,8 +90,8 @@ const (
 // The zero value is not usable. An EchoTracker is copied by assignment, allocates nothing and
 // is not safe for concurrent use.
 //
-// Frames of zeros are a microphone that is switched off, if they last. When it is on again,
-// the limits of before hold.
+// Frames of zeros, if they last, are silence or a microphone that is switched off. When there is
+// sound again, the limits that were measured before hold.
 //
 // The method is that of minimum statistics (see [NoiseFloor]), applied to the ratio.
 type EchoTracker struct {
@@ -98,6 +104,7 @@ type EchoTracker struct {
 	limit   [echoLags]float64
 	tail    float64           // power of the expected echo, which dies away
 	learned int               // frames that limits were measured at, up to echoLearn
+	hold    int               // frames until nothing is expected
 	silent  int               // frames of silence sent last
 	zeros   int               // frames of zeros heard last
 	before  [echoLags]float64 // the limits before the zeros
@@ -159,7 +166,7 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 	for lag := range echoLags {
 		i := (at - lag + echoRing) % echoRing
 		if m := e.means[i]; measured && m > echoLoud*e.loudest && m > echoAudible {
-			e.limit[lag] = min(e.limit[lag]*echoRise, mean/m, echoStart)
+			e.limit[lag] = min(e.limit[lag]*echoRise, max(mean/m, echoLeast), echoStart)
 		}
 		near := max(e.sent[i], e.sent[(i+1)%echoRing], e.sent[(i-1+echoRing)%echoRing])
 		if lag == 0 {
@@ -167,17 +174,20 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 		}
 		e.tail = max(e.tail, e.limit[lag]*near*margin)
 	}
-	if e.tail < echoLost {
+	if e.hold--; e.tail > echoHeard {
+		e.hold = echoHold
+	}
+	if e.tail < echoLost && e.hold <= 0 {
 		return 0
 	}
-	return math.Sqrt(e.tail)
+	return math.Sqrt(max(e.tail, echoLost))
 }
 
 // hush follows frames of zeros.
 func (e *EchoTracker) hush(heard float64) {
 	switch {
 	case heard == 0:
-		if e.zeros == 0 && e.frames > 0 {
+		if e.zeros == 0 && e.learned > 0 {
 			e.before = e.limit
 		}
 		e.zeros++

@@ -65,7 +65,7 @@ func (c *callCmd) Run(kctx *kong.Context, s *streams) error {
 	var echo file.Echo
 	if c.Echo != "" {
 		if echo, err = file.ParseEcho(c.Echo); err != nil {
-			return badInputf("--echo: %v", err)
+			return badInputf("--echo is %v", err)
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

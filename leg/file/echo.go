@@ -34,17 +34,17 @@ func ParseEcho(text string) (Echo, error) {
 	delay, err2 := time.ParseDuration(after)
 	e := Echo{Gain: audio.FromDBFS(db), Delay: delay}
 	if !ok || !isLevel || err != nil || err2 != nil || e.validate() != nil || e.Gain == 0 {
-		return Echo{}, fmt.Errorf("echo %q must be a level up to 0 dB and a delay up to %v, such as -15dB@200ms", text, longestEcho)
+		return Echo{}, fmt.Errorf("%q: expected a level up to 0 dB and a delay up to %v, such as -15dB@200ms", text, longestEcho)
 	}
 	return e, nil
 }
 
 func (e *Echo) validate() error {
 	if !(e.Gain >= 0 && e.Gain <= 1) {
-		return fmt.Errorf("file leg: Gain of the echo is %v, must be 0 to 1", e.Gain)
+		return fmt.Errorf("file leg: Gain of the echo is %v: expected 0 to 1", e.Gain)
 	}
 	if e.Delay < 0 || e.Delay > longestEcho {
-		return fmt.Errorf("file leg: Delay of the echo is %v, must be 0 to %v", e.Delay, longestEcho)
+		return fmt.Errorf("file leg: Delay of the echo is %v: expected 0 to %v", e.Delay, longestEcho)
 	}
 	if len(e.Room) > 0 && !(energyOf(e.Room) > 0) {
 		return errors.New("file leg: Room of the echo is silent")
