@@ -118,7 +118,6 @@ func doubts() (all []symptom) {
 	ready := sent[:2:2]
 	moved := []string{"move my appointment", "John Smith", "3 May 1980"}
 	visit := []string{"cancel my appointment", "John Smith", "3 May 1980"}
-	said := func(slots map[string]any) func(*dialog.State, string) string { return wantSlots(slots) }
 	open := func(st *dialog.State, said string) string {
 		if st.Confirmation == nil {
 			return fmt.Sprintf("nothing waits for a yes: %q", said)
@@ -145,20 +144,20 @@ func doubts() (all []symptom) {
 		}
 	}
 	for _, who := range []string{"nobody", "somebody", "everyone", "myself", "me"} {
-		add("a person is called "+who, "examples/bank", said(map[string]any{"payee": nil}), "send 50 euros to "+who)
+		add("a person is called "+who, "examples/bank", wantSlots(map[string]any{"payee": nil}), "send 50 euros to "+who)
 	}
-	add("an answer is the person nobody", "examples/bank", said(map[string]any{"payee": nil}), "send money", "nobody")
-	add("minus 50 is 50", "examples/bank", said(map[string]any{"amount": nil}), "send minus 50 euros to Anna")
-	add("minus 50 is 50 as an answer", "examples/bank", said(map[string]any{"amount": nil}), "send money", "Anna", "DE89 3704 0044 0532 0130 00", "minus 50 euros")
+	add("an answer is the person nobody", "examples/bank", wantSlots(map[string]any{"payee": nil}), "send money", "nobody")
+	add("minus 50 is 50", "examples/bank", wantSlots(map[string]any{"amount": nil}), "send minus 50 euros to Anna")
+	add("minus 50 is 50 as an answer", "examples/bank", wantSlots(map[string]any{"amount": nil}), "send money", "Anna", "DE89 3704 0044 0532 0130 00", "minus 50 euros")
 	for _, text := range []string{"one second please", "on second thought I can come to the old one", "second thoughts, leave it", "give me a second"} {
-		add("a choice is taken from: "+text, "examples/clinic", said(map[string]any{"choice": nil}), append(moved[:3:3], text)...)
+		add("a choice is taken from: "+text, "examples/clinic", wantSlots(map[string]any{"choice": nil}), append(moved[:3:3], text)...)
 	}
-	add("the second one is no choice any more", "examples/clinic", said(map[string]any{"choice": "second"}), append(moved[:3:3], "the second please")...)
+	add("the second one is no choice any more", "examples/clinic", wantSlots(map[string]any{"choice": "second"}), append(moved[:3:3], "the second please")...)
 	for _, text := range []string{"Anna's number ends with 31", "yesterday it was 20", "it is for her 30th birthday, she is 30"} {
-		add("an amount is taken from: "+text, "examples/bank", said(map[string]any{"amount": 50}), append(ready, text)...)
+		add("an amount is taken from: "+text, "examples/bank", wantSlots(map[string]any{"amount": 50}), append(ready, text)...)
 	}
 	for _, text := range []string{"actually 40", "no, 40", "make it 40", "40 instead", "40 euros would be better"} {
-		add("an amount is not corrected by: "+text, "examples/bank", said(map[string]any{"amount": 40}), append(ready, text)...)
+		add("an amount is not corrected by: "+text, "examples/bank", wantSlots(map[string]any{"amount": 40}), append(ready, text)...)
 	}
 	for _, text := range []string{"no wait", "wait", "hold on", "no no no", "don't"} {
 		add("what was sent seems to be called off by: "+text, "examples/bank", told("done already", nil), append(sent[:3:3], text)...)

@@ -171,8 +171,8 @@ func (t *message) questionWord(toks []value.Token) string {
 	return ""
 }
 
-// reports reports whether words tell what has been done: "I sent 50 euros to Anna".
-func (t *message) reports(toks []value.Token) bool {
+// tellsDone reports whether words tell what has been done: "I sent 50 euros to Anna".
+func (t *message) tellsDone(toks []value.Token) bool {
 	_, n := t.a.def.Lang.Reports.At(t.a.def.Lang.Fillers.TrimLeft(toks), 0)
 	return n > 0
 }
@@ -183,7 +183,7 @@ func (t *message) reports(toks []value.Token) bool {
 // trigger of the flow says so ("I lost my card"). Neither "how much does a visit cost?" nor
 // "did you cancel my visit?" cancels a visit.
 func (t *message) mayAsk(f *agent.Flow, toks []value.Token) bool {
-	if t.reports(toks) && !slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool { return t.reports(value.Tokenize(tr.Text, nil)) }) {
+	if t.tellsDone(toks) && !slices.ContainsFunc(f.Triggers, func(tr agent.Trigger) bool { return t.tellsDone(value.Tokenize(tr.Text, nil)) }) {
 		return false
 	}
 	word := t.questionWord(toks)
