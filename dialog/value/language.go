@@ -251,8 +251,7 @@ func Load(tag string) (*Language, error) {
 	}
 	l.Others = NewPhrases(d.Others)
 	l.tells = NewPhrases(d.Tells)
-	l.Whether = NewPhrases(d.Whether)
-	l.Echoes, l.Reports = NewPhrases(d.Echoes), NewPhrases(d.Reports)
+	l.Whether, l.Echoes, l.Reports = NewPhrases(d.Whether), NewPhrases(d.Echoes), NewPhrases(d.Reports)
 	l.Repairs = NewPhrases(d.Repairs)
 	l.Bounds = NewPhrases(d.Bounds)
 	l.RangeFrom = NewPhrases(d.RangeFrom)
