@@ -199,7 +199,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams, "server.max_lateness": hub.DefaultMaxLateness,
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
-		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false, "recording.announced": false, "recording.limit": DefaultRecording,
+		"server.drain": DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "server.developers": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false, "recording.announced": false, "recording.limit": DefaultRecording,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
