@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/hocketvoice/hocket/audio"
 )
 
 // Off is the value of a field whose rule the file turns off.
@@ -208,10 +206,10 @@ func (d *Decibels) set(word string) error {
 	}
 	number, unit := strings.CutSuffix(word, "dB")
 	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !unit || !(v <= 0 && v > audio.SilenceDBFS) {
+	if err != nil || !unit || !(v <= 0 && v > -100) {
 		return errors.New("expected a level up to 0dB, such as -15dB, or off")
 	}
-	*d = Decibels(audio.FromDBFS(v))
+	*d = Decibels(math.Pow(10, v/20))
 	return nil
 }
 

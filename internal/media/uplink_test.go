@@ -717,7 +717,7 @@ func TestUplinkLag(t *testing.T) {
 			u.Finalize()
 		}
 		at += 20 * ms
-		if err := u.Frame(audio.Frame{Rate: 16000, PCM: pcm}); err != nil {
+		if err := u.Frame(audio.Frame{Rate: 16000, PCM: pcm}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
