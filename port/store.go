@@ -74,6 +74,22 @@ type Entry struct {
 	ID    string
 	Saved time.Time // UTC
 	Size  int       // in bytes
+	// Marked reports whether the conversation has a mark that was looked for: see
+	// [Callers].
+	Marked bool
+}
+
+// Callers finds the conversations of a caller without reading all snapshots. A mark
+// stands for a caller; its bytes are chosen by who uses the store. It is safe for
+// concurrent use by several goroutines and processes.
+type Callers interface {
+	// Mark gives a conversation the mark of its caller, in place of the one before, until
+	// the conversation is deleted. It does nothing if the conversation has no snapshot.
+	Mark(ctx context.Context, id string, mark []byte) error
+	// Marked returns, the newest first, the snapshots of conversations that have one of
+	// the marks, and of those of which it is not known: they have no mark, or one that
+	// begins with none of the prefixes.
+	Marked(ctx context.Context, marks, prefixes [][]byte) ([]Entry, error)
 }
 
 // Hold is the right to write a conversation. Token rises with each claim; it is 0

@@ -87,6 +87,46 @@ func BenchmarkStores(b *testing.B, open func(*testing.B) Stores) {
 	})
 }
 
+// BenchmarkCallers measures how the conversations of a caller are found and read, ten of
+// 2,000 with snapshots of 5.7 KB: by their marks, and as without them, by reading all.
+func BenchmarkCallers(b *testing.B, open func(*testing.B) Stores) {
+	const all, each = 2_000, 200
+	s := open(b)
+	ctx := b.Context()
+	mark := func(n int) []byte { return fmt.Appendf(nil, "key %032d", n%each) }
+	for n := range all {
+		id := fmt.Sprintf("conversation-%08d", n)
+		s.benchSave(b, port.Hold{ID: id}, 5_700, n)
+		if err := s.Callers.Mark(ctx, id, mark(n)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, how := range []struct {
+		name  string
+		reads int
+		find  func() ([]port.Entry, error)
+	}{
+		{"by reading all", all, func() ([]port.Entry, error) { return s.Archive.List(ctx, 2*all) }},
+		{"by marks", all / each, func() ([]port.Entry, error) {
+			return s.Callers.Marked(ctx, [][]byte{mark(7)}, [][]byte{[]byte("key ")})
+		}},
+	} {
+		b.Run(how.name, func(b *testing.B) {
+			for b.Loop() {
+				entries, err := how.find()
+				if err != nil || len(entries) != how.reads {
+					b.Fatal(len(entries), err)
+				}
+				for _, e := range entries {
+					if _, ok, err := s.Store.Load(ctx, e.ID); err != nil || !ok {
+						b.Fatal(ok, err)
+					}
+				}
+			}
+		})
+	}
+}
+
 // busy returns a store with 50 conversations held by one node.
 func busy(b *testing.B, open func(*testing.B) Stores) (Stores, []port.Hold) {
 	b.Helper()

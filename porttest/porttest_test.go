@@ -69,7 +69,7 @@ func TestFakeTool(t *testing.T) {
 func TestFakeStore(t *testing.T) {
 	open := func(*testing.T) Stores {
 		s := &Store{}
-		return Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s}
+		return Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s, Callers: s}
 	}
 	TestStore(t, open)
 	TestJournal(t, open)
@@ -78,6 +78,7 @@ func TestFakeStore(t *testing.T) {
 	TestArchive(t, open)
 	TestTickets(t, open)
 	TestVersions(t, open)
+	TestCallers(t, open)
 }
 
 func TestFakeTasks(t *testing.T) {

@@ -51,6 +51,7 @@ type pieces struct {
 type kept struct {
 	snapshot []byte
 	saved    time.Time
+	mark     []byte // of the caller
 }
 
 // begin locks the store and creates its maps. The caller must unlock it.
@@ -94,7 +95,7 @@ func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
 	if err := s.fenced(h); err != nil {
 		return err
 	}
-	s.snapshots[h.ID] = kept{append([]byte{}, snapshot...), now}
+	s.snapshots[h.ID] = kept{append([]byte{}, snapshot...), now, s.snapshots[h.ID].mark}
 	return nil
 }
 

@@ -21,6 +21,7 @@ type Stores struct {
 	Archive  port.Archive  // used by TestArchive only
 	Tickets  port.Tickets  // used by TestTickets only
 	Versions port.Versions // used by TestVersions only
+	Callers  port.Callers  // used by TestCallers only
 }
 
 // alive is the ttl of a node that does not die during a test.

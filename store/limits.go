@@ -118,3 +118,14 @@ func Quote(id string) string {
 	}
 	return fmt.Sprintf("%q", id)
 }
+
+// MaxMark is the longest mark of a caller, in bytes.
+const MaxMark = 1 << 10
+
+// CheckMark reports a mark that a store does not take.
+func CheckMark(mark []byte) error {
+	if len(mark) == 0 || len(mark) > MaxMark {
+		return fmt.Errorf("the mark has %d bytes: expected 1 to %d", len(mark), MaxMark)
+	}
+	return nil
+}

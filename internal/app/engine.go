@@ -23,6 +23,7 @@ type engine interface {
 	port.Archive
 	port.Tickets
 	port.Versions
+	port.Callers
 	Close() error
 }
 

@@ -363,7 +363,7 @@ func (a *served) attach(o *session.Options, c *hub.Conversation) {
 		return
 	}
 	o.Checkpoints = session.Checkpoints{
-		Store: a.store.port, Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.claim,
+		Store: a.store.marking(c.Caller()), Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.claim,
 		Agent: c.Agent(), AgentDigest: a.digest, Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
 	}
 	a.record(o, c.Transport())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/seal"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/journal"
@@ -31,9 +32,11 @@ type Store struct {
 	sound    port.Journal // the recordings
 	tickets  port.Tickets
 	versions port.Versions
+	callers  port.Callers // with marks: see marks
 	registry port.Registry
-	keys     [][]byte // empty if the store is not encrypted
-	shared   bool     // processes of other machines may have it open
+	box      *seal.Box // nil if the store is not encrypted
+	keys     [][]byte  // empty if the store is not encrypted
+	shared   bool      // processes of other machines may have it open
 }
 
 // OpenStore opens a store, which it creates if create is true and it does not exist.
@@ -58,7 +61,7 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, sound: engine.Recordings(), tickets: engine, versions: engine, keys: keys, shared: postgres.IsURL(place)}
+	s := &Store{engine: engine, port: engine, registry: engine, journal: engine, sound: engine.Recordings(), tickets: engine, versions: engine, callers: engine, keys: keys, shared: postgres.IsURL(place)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -70,6 +73,9 @@ func OpenStore(ctx context.Context, place string, c config.Store, create bool) (
 			return nil, err
 		}
 		s.port, s.journal, s.sound, s.tickets, s.versions = sealing, sealing, sealing.Recordings(), sealing, sealing
+		if s.box, err = seal.New(keys); err != nil {
+			return nil, err
+		}
 	}
 	if c.Keep > 0 {
 		if _, err := engine.Expire(ctx, time.Duration(c.Keep)); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"sync"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -43,11 +42,7 @@ func newArchive(s *Store, tasks tasks) *archive {
 // List implements [api.Stored].
 func (s *archive) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo, error) {
 	all := q.Caller != ""
-	most := scanned
-	if all {
-		most = math.MaxInt32
-	}
-	entries, err := s.engine.List(ctx, most)
+	entries, err := s.entries(ctx, q.Caller)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +61,22 @@ func (s *archive) List(ctx context.Context, q api.StoredQuery) ([]api.StoredInfo
 		if ok && q.Selects(d) {
 			list = append(list, d)
 		}
+		if all && ok && d.Error == "" && !e.Marked {
+			marks, _ := s.marks(d.CallerNow())
+			_ = s.callers.Mark(ctx, e.ID, marks[0]) // otherwise the next one reads it again
+		}
 	}
 	return list, nil
+}
+
+// entries returns those of a caller and those that may be, or the newest of all if caller
+// is empty.
+func (s *archive) entries(ctx context.Context, caller string) ([]port.Entry, error) {
+	if caller == "" {
+		return s.engine.List(ctx, scanned)
+	}
+	marks, prefixes := s.marks(caller)
+	return s.callers.Marked(ctx, marks, prefixes)
 }
 
 // Tasks implements [api.Stored].

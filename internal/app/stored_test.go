@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/seal"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
@@ -210,4 +211,94 @@ func TestListReadsOnce(t *testing.T) {
 		t.Errorf("%+v, %v, error %v", d, ok, err)
 	}
 	list(all, 3, "a", "b", "broken")
+}
+
+// TestCallerIsFoundByTheirMark: to list the conversations of a caller those of others are not
+// read, however the store is sealed: after a change of its keys, and after one was lost, whose
+// conversations may be the caller's. What was kept before there were marks is read once.
+func TestCallerIsFoundByTheirMark(t *testing.T) {
+	mem := &counting{Store: &porttest.Store{}}
+	store := func(keys ...byte) *Store {
+		t.Helper()
+		s := &Store{engine: mem, port: mem, journal: mem, sound: mem.Recordings(), registry: mem, tickets: mem, callers: mem}
+		var all [][]byte
+		for _, k := range keys {
+			all = append(all, bytes.Repeat([]byte{k}, sealed.KeySize))
+		}
+		if len(all) == 0 {
+			return s
+		}
+		box, err := seal.New(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealing, err := sealed.New(sealed.Options{Store: mem, Journal: mem, Keys: all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.port, s.journal, s.keys, s.box = sealing, sealing, all, box
+		return s
+	}
+	save := func(to port.Store, id, caller string) {
+		t.Helper()
+		c := journal.Checkpoint{ID: id, Owner: "me", Snapshot: []byte("{}")}
+		if caller != "" {
+			c.Caller = "me/" + caller
+		}
+		b, err := c.Marshal()
+		if err := errors.Join(err, to.Save(t.Context(), port.Hold{ID: id}, b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func(s *Store, caller string, loads int, want ...string) {
+		t.Helper()
+		mem.loads = 0
+		got, err := newArchive(s, nil).List(t.Context(), api.StoredQuery{Owner: "me", Caller: "me/" + caller})
+		var ids []string
+		for _, d := range got {
+			if ids = append(ids, d.ID); d.Error != "" {
+				ids[len(ids)-1] += "?"
+			}
+		}
+		slices.Sort(ids)
+		if err != nil || !slices.Equal(ids, want) || mem.loads != loads {
+			t.Errorf("%s has %q, with %d snapshots read, error %v; expected %q with %d", caller, ids, mem.loads, err, want, loads)
+		}
+	}
+	plain, one, both, two := store(), store(1), store(2, 1), store(2)
+	save(plain.port, "before", "ann") // by a program that knows no marks
+	save(plain.port, "nobody's", "")
+	save(plain.marking("me/ann"), "a", "ann")
+	save(plain.marking("me/bob"), "b", "bob")
+	find(plain, "ann", 3, "a", "before")
+	find(plain, "ann", 2, "a", "before")
+	find(plain, "bob", 1, "b")
+	find(plain, "eve", 0)
+
+	// The store is sealed from now on: what it has in the clear is an error, and may be anybody's.
+	for _, id := range []string{"before", "nobody's", "a", "b"} {
+		if err := mem.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save(one.marking("me/ann"), "a1", "ann")
+	save(one.marking("me/bob"), "b1", "bob")
+	save(both.marking("me/ann"), "a2", "ann")
+	save(both.marking("me/bob"), "b2", "bob")
+	find(both, "ann", 2, "a1", "a2")
+	find(two, "ann", 3, "a1?", "a2", "b1?")
+	find(two, "ann", 3, "a1?", "a2", "b1?")
+	find(both, "bob", 2, "b1", "b2")
+	// A conversation that goes on is sealed with the new key, and so is its mark.
+	save(both.marking("me/bob"), "b1", "bob")
+	find(two, "bob", 3, "a1?", "b1", "b2")
+	entries, err := mem.Marked(t.Context(), nil, nil)
+	if err != nil || len(entries) != 4 {
+		t.Fatalf("%+v, error %v", entries, err)
+	}
+	marks, _ := one.marks("me/ann")
+	others, _ := two.marks("me/ann")
+	if bytes.Contains(marks[0], []byte("ann")) || bytes.Equal(marks[0], others[0]) {
+		t.Errorf("the marks %x and %x tell whose they are", marks[0], others[0])
+	}
 }

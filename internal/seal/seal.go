@@ -108,6 +108,15 @@ func (b *Box) Digests(text string) [][]byte {
 	return all
 }
 
+// Marks returns digests as [Box.Digests] does, each behind the name of its key, and these
+// names: a mark that begins with none of them was made with a key that the box does not have.
+func (b *Box) Marks(text string) (marks, names [][]byte) {
+	for _, k := range b.keys {
+		marks, names = append(marks, append(bytes.Clone(k.id), mac(k.digest, text)...)), append(names, k.id)
+	}
+	return marks, names
+}
+
 func mac(key []byte, text string) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))

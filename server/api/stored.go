@@ -67,7 +67,7 @@ func (q StoredQuery) Selects(d StoredInfo) bool {
 	case d.Error != "":
 		return true
 	default:
-		return d.Caller != "" && callerNow(d.Owner, d.Caller) == q.Caller && d.Owner == q.Owner
+		return d.Caller != "" && d.CallerNow() == q.Caller && d.Owner == q.Owner
 	}
 }
 
@@ -90,6 +90,9 @@ type StoredInfo struct {
 	Owner  string `json:"-"`
 	Caller string `json:"-"` // the full name
 }
+
+// CallerNow returns Caller in the form that it has in new conversations.
+func (d *StoredInfo) CallerNow() string { return callerNow(d.Owner, d.Caller) }
 
 // StoredLine is an utterance or a tool's result.
 type StoredLine struct {

@@ -15,3 +15,9 @@ var durable = pgtest.Server{Durable: true}
 func BenchmarkStores(b *testing.B) {
 	porttest.BenchmarkStores(b, func(b *testing.B) porttest.Stores { return views(begun(b, Options{URL: durable.Database(b)})) })
 }
+
+// BenchmarkCallers is what it costs to find the conversations of a caller: see
+// [porttest.BenchmarkCallers].
+func BenchmarkCallers(b *testing.B) {
+	porttest.BenchmarkCallers(b, func(b *testing.B) porttest.Stores { return views(begun(b, Options{URL: durable.Database(b)})) })
+}

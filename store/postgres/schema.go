@@ -18,7 +18,7 @@ var migrations embed.FS
 
 const (
 	// schemaVersion is the version of the last migration.
-	schemaVersion = 6
+	schemaVersion = 7
 	// migrationLock is the number of the advisory lock for migrations: "hocket".
 	migrationLock = 0x686f636b6574
 	versions      = "hocket.goose_db_version"

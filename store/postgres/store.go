@@ -24,6 +24,7 @@ var (
 	_ port.Archive    = (*Store)(nil)
 	_ port.Tickets    = (*Store)(nil)
 	_ port.Versions   = (*Store)(nil)
+	_ port.Callers    = (*Store)(nil)
 )
 
 // Store stores conversations in a database. It is safe for concurrent use.

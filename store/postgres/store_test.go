@@ -66,7 +66,7 @@ func wantError(t testing.TB, err error, words ...string) {
 
 // views are what a store is.
 func views(s *Store) porttest.Stores {
-	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s}
+	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s, Callers: s}
 }
 
 func TestConformance(t *testing.T) {
@@ -86,6 +86,7 @@ func TestConformance(t *testing.T) {
 	t.Run("archive", func(t *testing.T) { porttest.TestArchive(t, open) })
 	t.Run("tickets", func(t *testing.T) { porttest.TestTickets(t, open) })
 	t.Run("versions", func(t *testing.T) { porttest.TestVersions(t, open) })
+	t.Run("callers", func(t *testing.T) { porttest.TestCallers(t, open) })
 }
 
 // grant are tokens of a conversation, without any before them.

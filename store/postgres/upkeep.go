@@ -17,15 +17,10 @@ func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	}
 	limited, end := s.limited(ctx)
 	defer end()
-	rows, err := s.pool.Query(limited, "SELECT id, saved, length(snapshot) FROM hocket.snapshots ORDER BY saved DESC, id LIMIT $1", limit)
+	rows, err := s.pool.Query(limited, "SELECT id, saved, length(snapshot), false FROM hocket.snapshots ORDER BY saved DESC, id LIMIT $1", limit)
 	var entries []port.Entry
 	if err == nil {
-		entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e port.Entry, err error) {
-			var id []byte
-			err = row.Scan(&id, &e.Saved, &e.Size)
-			e.ID, e.Saved = string(id), e.Saved.UTC()
-			return e, err
-		})
+		entries, err = pgx.CollectRows(rows, toEntry)
 	}
 	return entries, s.fail(ctx, "list", err)
 }

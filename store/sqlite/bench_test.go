@@ -193,3 +193,9 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCallers is what it costs to find the conversations of a caller: see
+// [porttest.BenchmarkCallers].
+func BenchmarkCallers(b *testing.B) {
+	porttest.BenchmarkCallers(b, func(b *testing.B) porttest.Stores { return views(begun(b, Options{Path: newPath(b)})) })
+}

@@ -16,7 +16,7 @@ var migrations embed.FS
 
 const (
 	// schemaVersion is the version of the last migration.
-	schemaVersion = 7
+	schemaVersion = 8
 	// applicationID is stored in the header of the file and distinguishes it from
 	// databases of other programs: "hock".
 	applicationID = 0x686f636b

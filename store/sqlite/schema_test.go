@@ -116,10 +116,10 @@ func TestMigrationThatWasCutOff(t *testing.T) {
 func TestNewerVersionIsRefused(t *testing.T) {
 	path := newPath(t)
 	db := atVersion(t, path, schemaVersion)
-	execute(t, db, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (8, 1)")
+	execute(t, db, fmt.Sprintf("INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, 1)", schemaVersion+1))
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Path: path})
-	wantError(t, err, path, "schema version 8: expected at most 7 (a newer program has used it)")
+	wantError(t, err, path, fmt.Sprintf("schema version %d: expected at most %d (a newer program has used it)", schemaVersion+1, schemaVersion))
 }

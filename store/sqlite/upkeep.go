@@ -25,24 +25,8 @@ func (s *Store) List(ctx context.Context, limit int) ([]port.Entry, error) {
 	return entries, s.fail(ctx, "list", err)
 }
 
-func (s *Store) list(ctx context.Context, limit int) (entries []port.Entry, err error) {
-	rows, err := s.reader.QueryContext(ctx,
-		"SELECT id, saved, length(snapshot) FROM snapshots ORDER BY saved DESC, id LIMIT ?", limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var e port.Entry
-		var id []byte
-		var saved int64
-		if err := rows.Scan(&id, &saved, &e.Size); err != nil {
-			return nil, err
-		}
-		e.ID, e.Saved = string(id), time.UnixMilli(saved).UTC()
-		entries = append(entries, e)
-	}
-	return entries, rows.Err()
+func (s *Store) list(ctx context.Context, limit int) ([]port.Entry, error) {
+	return s.entries(ctx, "SELECT id, saved, length(snapshot), false FROM snapshots ORDER BY saved DESC, id LIMIT ?", limit)
 }
 
 // expiredAtOnce is the number of conversations that one transaction of Expire deletes,
