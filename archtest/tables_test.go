@@ -91,6 +91,7 @@ var workers = map[string]string{
 	"internal/cli: (*serveCmd).Run":        "nobody: a callback that only gives the signals back",
 	"internal/cli: (*talkCmd).Run":         "nobody: a callback that only gives the signals back",
 	"internal/app: Talk":                   "nobody: a callback that hangs up, which may follow the call",
+	"leg/device: (*Leg).Close":             "itself for a second; then nobody: the system does not let go of a device that is gone",
 	"server/hub: (*Conversation).rested":   "Drain, which waits for all conversations",
 	"server/hub: (*Hub).Start":             "Drain, which waits for all conversations",
 	"server/hub: (*Hub).forget":            "nobody: a timer's callback that only forgets what has ended; Drain stops it",

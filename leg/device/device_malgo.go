@@ -22,11 +22,11 @@ type malgoStream struct {
 	device *malgo.Device
 }
 
-func openDevice(rate, heard, played int, exchange func(played, heard []int16)) (stream, error) {
-	return openOn(backends, rate, heard, played, exchange)
+func openDevice(rate, heard, played int, exchange func(played, heard []int16), stopped func()) (stream, error) {
+	return openOn(backends, rate, heard, played, exchange, stopped)
 }
 
-func openOn(backends []malgo.Backend, rate, heard, played int, exchange func(played, heard []int16)) (_ stream, err error) {
+func openOn(backends []malgo.Backend, rate, heard, played int, exchange func(played, heard []int16), stopped func()) (_ stream, err error) {
 	ctx, err := malgo.InitContext(backends, malgo.ContextConfig{}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoSound, err)
@@ -54,6 +54,7 @@ func openOn(backends []malgo.Backend, rate, heard, played int, exchange func(pla
 	c.Playback.Format, c.Playback.Channels = malgo.FormatS16, uint32(played)
 	s.device, err = malgo.InitDevice(ctx.Context, c, malgo.DeviceCallbacks{
 		Data: func(out, in []byte, _ uint32) { exchange(samples(out), samples(in)) },
+		Stop: stopped, // closing the device removes it first
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w can be opened: %w", ErrNoSound, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/port"
@@ -21,8 +22,13 @@ type stream interface{ Close() error }
 // opener opens the default devices with a rate and a number of channels for each
 // direction; 0 means that the direction is not used. Until the stream is closed, the
 // device calls exchange on a thread of its own, with interleaved samples: played is
-// zeroed and must be filled, heard contains the new samples.
-type opener func(rate, heard, played int, exchange func(played, heard []int16)) (stream, error)
+// zeroed and must be filled, heard contains the new samples. It calls stopped, from any
+// thread, if the device stops by itself; not all of them notice that.
+type opener func(rate, heard, played int, exchange func(played, heard []int16), stopped func()) (stream, error)
+
+// silence is how long a device may exchange nothing. It is longer than what a change of the
+// default device takes.
+const silence = 5 * time.Second
 
 // Leg is a call with the person at this machine. Its methods follow the concurrency
 // rules of port.Leg.
@@ -36,6 +42,7 @@ type Leg struct {
 	mu       sync.Mutex // guards the fields below
 	in, out  *queue
 	hangedUp bool
+	gone     bool // the device has stopped by itself
 }
 
 // Open opens the default microphone and speaker. The caller must close the leg.
@@ -51,7 +58,7 @@ func open(o Options, f opener) (*Leg, error) {
 		in: newQueue(o.Rate, audio.FrameDuration), out: newQueue(o.Rate, reserve),
 	}
 	var err error
-	if l.stream, err = f(o.Rate, 1, 1, l.exchange); err != nil {
+	if l.stream, err = f(o.Rate, 1, 1, l.exchange, l.stopped); err != nil {
 		return nil, fmt.Errorf("device leg: %w", err)
 	}
 	return l, nil
@@ -67,6 +74,14 @@ func (l *Leg) exchange(played, heard []int16) {
 	l.signal()
 }
 
+// stopped notes that the device is gone.
+func (l *Leg) stopped() {
+	l.mu.Lock()
+	l.gone = true
+	l.mu.Unlock()
+	l.signal()
+}
+
 func (l *Leg) signal() {
 	select {
 	case l.wake <- struct{}{}:
@@ -77,25 +92,33 @@ func (l *Leg) signal() {
 // Rate returns the sampling rate of both directions in hertz.
 func (l *Leg) Rate() int { return l.rate }
 
-// Read returns the next 20 ms from the microphone. It returns io.EOF after HangUp.
+// Read returns the next 20 ms from the microphone. It returns io.EOF after HangUp, and
+// ErrGone if the device has stopped or has not answered for five seconds.
 func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
+	patience := time.NewTimer(silence)
+	defer patience.Stop()
 	for {
 		l.mu.Lock()
-		gone, ready := l.hangedUp, l.in.ring.Len() >= len(l.pcm)
+		hangedUp, gone, ready := l.hangedUp, l.gone, l.in.ring.Len() >= len(l.pcm)
 		if ready {
 			l.in.take(l.pcm)
 		}
 		l.mu.Unlock()
 		switch {
-		case gone:
+		case hangedUp:
 			return audio.Frame{}, io.EOF
 		case ready:
 			f := audio.Frame{Pos: l.pos, Rate: l.rate, PCM: l.pcm}
 			l.pos = f.End()
 			return f, nil
+		case gone:
+			return audio.Frame{}, fmt.Errorf("device leg: %w: it has stopped", ErrGone)
 		}
 		select {
 		case <-l.wake:
+		case <-patience.C:
+			l.stopped()
+			return audio.Frame{}, fmt.Errorf("device leg: %w: it has not answered for %v", ErrGone, silence)
 		case <-ctx.Done():
 			return audio.Frame{}, ctx.Err()
 		}
@@ -137,8 +160,25 @@ func (l *Leg) HangUp() {
 	l.signal()
 }
 
-// Close hangs up and closes the devices.
+// closing is how long Close waits for a device that is gone.
+const closing = time.Second
+
+// Close hangs up and closes the devices. Some systems never close a device that is gone: it
+// is then left to the end of the process.
 func (l *Leg) Close() error {
 	l.HangUp()
-	return l.stream.Close()
+	l.mu.Lock()
+	gone := l.gone
+	l.mu.Unlock()
+	if !gone {
+		return l.stream.Close()
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- l.stream.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(closing):
+		return nil
+	}
 }

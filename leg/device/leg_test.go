@@ -2,10 +2,14 @@ package device
 
 import (
 	"errors"
+	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -13,7 +17,10 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// What Close leaves of a device that is gone.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/gen2brain/malgo.(*Device).Uninit"))
+}
 
 // fake is a device whose clock is the leg: it exchanges a frame when the leg has read
 // nearly all samples.
@@ -21,6 +28,7 @@ type fake struct {
 	rate     int
 	channels int
 	exchange func(played, heard []int16)
+	stopped  func()
 
 	mu    sync.Mutex // guards the fields below
 	say   []int16
@@ -30,8 +38,8 @@ type fake struct {
 }
 
 // open is the opener of the fake, which has no clock if there is only a speaker.
-func (d *fake) open(rate, heard, played int, exchange func(played, heard []int16)) (stream, error) {
-	d.rate, d.channels, d.exchange = rate, played, exchange
+func (d *fake) open(rate, heard, played int, exchange func(played, heard []int16), stopped func()) (stream, error) {
+	d.rate, d.channels, d.exchange, d.stopped = rate, played, exchange, stopped
 	d.stop, d.done = make(chan struct{}), make(chan struct{})
 	if heard == 0 {
 		close(d.done)
@@ -128,7 +136,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("rate %d: no error", rate)
 		}
 	}
-	missing := func(int, int, int, func(_, _ []int16)) (stream, error) { return nil, ErrNoSound }
+	missing := func(int, int, int, func(_, _ []int16), func()) (stream, error) { return nil, ErrNoSound }
 	if _, err := open(Options{}, missing); !errors.Is(err, ErrNoSound) {
 		t.Errorf("without a device: %v", err)
 	}
@@ -232,5 +240,42 @@ func TestExchangeAllocatesNothing(t *testing.T) {
 	in, out := make([]int16, 960), make([]int16, 960)
 	if n := testing.AllocsPerRun(100, func() { l.exchange(out, in) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestDeviceIsUnplugged: a call ends with an error when its device stops, whether the device
+// says so or only exchanges nothing any more. What it has said before is heard.
+func TestDeviceIsUnplugged(t *testing.T) {
+	for name, unplug := range map[string]func(*fake){
+		"it has stopped":             func(d *fake) { d.stopped() },
+		"it has not answered for 5s": func(*fake) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &fake{}
+				l, err := open(Options{}, d.open)
+				if err != nil {
+					t.Fatal(err)
+				}
+				close(d.done)
+				for range 3 {
+					time.Sleep(silence - time.Millisecond)
+					d.frame()
+					if _, err := l.Read(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				unplug(d)
+				if _, err := l.Read(t.Context()); !errors.Is(err, ErrGone) || !strings.HasSuffix(err.Error(), name) {
+					t.Errorf("%v", err)
+				}
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+				if _, err := l.Read(t.Context()); !errors.Is(err, io.EOF) {
+					t.Errorf("after Close: %v", err)
+				}
+			})
+		})
 	}
 }

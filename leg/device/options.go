@@ -14,6 +14,10 @@ const DefaultRate = 48000
 // without support for sound devices.
 var ErrNoSound = errors.New("no sound device")
 
+// ErrGone is wrapped by errors about a device that has stopped during a call, for example
+// because it was unplugged.
+var ErrGone = errors.New("the sound device is gone")
+
 // Options configures a leg or a speaker. Zero fields select the defaults.
 type Options struct {
 	// Rate is the sampling rate in hertz; default [DefaultRate]. The operating system

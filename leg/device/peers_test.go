@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,8 +25,8 @@ var null = []malgo.Backend{malgo.BackendNull + 1}
 // The leg works with the library's device without hardware: it reads silence and plays
 // what is written.
 func TestPeerNullDevice(t *testing.T) {
-	l, err := open(Options{}, func(rate, heard, played int, exchange func(_, _ []int16)) (stream, error) {
-		return openOn(null, rate, heard, played, exchange)
+	l, err := open(Options{}, func(rate, heard, played int, exchange func(_, _ []int16), stopped func()) (stream, error) {
+		return openOn(null, rate, heard, played, exchange, stopped)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,14 +50,14 @@ func TestPeerNullDevice(t *testing.T) {
 }
 
 func TestPeerNoBackend(t *testing.T) {
-	if _, err := openOn([]malgo.Backend{malgo.BackendOpensl}, 48000, 1, 1, nil); !errors.Is(err, ErrNoSound) {
+	if _, err := openOn([]malgo.Backend{malgo.BackendOpensl}, 48000, 1, 1, nil, nil); !errors.Is(err, ErrNoSound) {
 		t.Errorf("%v", err)
 	}
 }
 
 // pulseaudio runs a sound server with one device without hardware, whose microphone
-// hears its speaker.
-func pulseaudio(t *testing.T) {
+// hears its speaker, until the returned function is called or the test ends.
+func pulseaudio(t *testing.T) (kill func()) {
 	t.Helper()
 	program, err := exec.LookPath("pulseaudio")
 	if err != nil {
@@ -74,10 +75,11 @@ func pulseaudio(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
+	t.Cleanup(kill)
 	lines, ready := bufio.NewScanner(said), false
 	for !ready && lines.Scan() {
 		ready = strings.Contains(lines.Text(), "startup complete")
@@ -92,6 +94,29 @@ func pulseaudio(t *testing.T) {
 	t.Setenv("PULSE_SERVER", "unix:"+socket)
 	t.Setenv("PULSE_SINK", "ear")
 	t.Setenv("PULSE_SOURCE", "ear.monitor")
+	return kill
+}
+
+// If the sound server goes in mid-call, and the device with it, the call ends with an error.
+func TestPeerDeviceGoes(t *testing.T) {
+	kill := pulseaudio(t)
+	l, err := Open(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; err == nil; i++ {
+		if i == 25 {
+			kill()
+		}
+		_, err = l.Read(t.Context())
+	}
+	if !errors.Is(err, ErrGone) {
+		t.Errorf("%v", err)
+	}
+	t.Log(err)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // With a real sound server, what the leg writes is played, and what is played is read.

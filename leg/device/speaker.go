@@ -33,7 +33,7 @@ func openSpeaker(o Options, f opener) (*Speaker, error) {
 	}
 	s := &Speaker{mono: make([]int16, o.Rate), sides: [2]*queue{newQueue(o.Rate, reserve), newQueue(o.Rate, reserve)}}
 	var err error
-	if s.stream, err = f(o.Rate, 0, len(s.sides), s.exchange); err != nil {
+	if s.stream, err = f(o.Rate, 0, len(s.sides), s.exchange, func() {}); err != nil {
 		return nil, fmt.Errorf("speaker: %w", err)
 	}
 	return s, nil
