@@ -79,7 +79,6 @@ var notByFlows = map[string]string{
 	"C36": "a response with an input of its own is a model's",
 	"C37": "max_output_tokens is a model's limit",
 	"C41": "its second half is what a model is told was heard",
-	"C59": "flows answer what was said: silence is not words, and its response fails with model_not_found",
 	"C63": "the client's tools are a model's",
 	"C64": "the client's tools are a model's",
 }

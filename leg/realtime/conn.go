@@ -52,6 +52,7 @@ type conn struct {
 	mu sync.Mutex // guards the fields below
 
 	p        *projection.Projection
+	said     string              // what the agent said last; only for flows without a model
 	encoders map[string]*encoder // by response id
 	measure  chan struct{}       // closed when it is known how much of the last response was heard; nil if it is known
 	listens  bool                // ready is closed or about to be
@@ -147,6 +148,7 @@ func (c *conn) run(ctx context.Context) {
 	defer c.s.OnStep(func(st session.Step) {
 		// The loop waits for this function, so events must be posted through its
 		// handle: posting through the session would wait for the loop.
+		c.noteSaid(st.State)
 		c.stepBy(ctx, projection.Stepped{Event: st.Event, Output: st.Output, State: st.State}, st.Loop.Post)
 	})()
 	var workers sync.WaitGroup

@@ -224,6 +224,41 @@ func TestAgentOfFlows(t *testing.T) {
 	}
 }
 
+// A client of flows that asks for a response without saying anything new hears what the agent
+// said last, with its question still open: OpenAI's server answers from what was said, too.
+func TestFlowsSayAgain(t *testing.T) {
+	t.Parallel()
+	agent, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: []byte(flowsAgent)}})
+	if agent == nil {
+		t.Fatal(problems)
+	}
+	r := newRig(t, rigOptions{silent: true, open: func(_ string, o *session.Options) error {
+		o.Conv.Agent, o.Model = agent, nil
+		return nil
+	}})
+	c := r.dial(t, dialOptions{query: "model=agent"})
+	c.textOnly()
+	c.user("transfer money")
+	said := func() string {
+		t.Helper()
+		done := find(t, c.respond(nil), "response.done")
+		if done.str("response.status") != "completed" {
+			t.Errorf("%s", done.raw)
+		}
+		return done.str("response.output.0.content.0.text")
+	}
+	asked := said()
+	for range 2 {
+		if got := said(); got != asked || !strings.Contains(got, "How much") {
+			t.Errorf("the agent says %q, then %q", asked, got)
+		}
+	}
+	c.user("twenty")
+	if got := said(); !strings.Contains(got, "I send 20.") {
+		t.Errorf("the agent says %q", got)
+	}
+}
+
 // A client that sends a message before anything else is not greeted: the first response
 // answers it.
 func TestWordsFirst(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
 	"github.com/hocketvoice/hocket/port"
@@ -24,8 +25,7 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 	if req.Form != nil {
 		return m.understand(ctx, req, emit)
 	}
-	own := toolNames(req.Tools)
-	in := projection.ModelAsked{Turn: req.Turn, Instructions: req.Instructions, Tools: own}
+	in := projection.ModelAsked{Turn: req.Turn, Instructions: req.Instructions, Tools: toolNames(req.Tools)}
 	for _, said := range req.Messages {
 		in.History = append(in.History, projection.Message(said))
 	}
@@ -34,18 +34,64 @@ func (m *mind) Reply(ctx context.Context, req port.Request, emit func(port.Delta
 		<-ctx.Done() // the turn is over, and ctx is about to end
 		return ctx.Err()
 	}
-	err := c.answer(ctx, q, req.Tools, func(d port.Delta) error {
-		if d.Call != nil && !slices.Contains(own, d.Call.Name) {
-			c.step(ctx, projection.ModelCalled{Response: q.Response, Call: projection.Call(*d.Call)})
-			return nil
-		}
-		return emit(d)
-	})
+	var err error
+	if again := c.again(q, &req); again != "" {
+		err = emit(port.Delta{Text: again})
+	} else {
+		err = m.ask(ctx, q, req.Tools, emit)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	c.step(ctx, projection.ModelAnswered{Response: q.Response, Failure: failure(err)})
 	return nil
+}
+
+// ask asks the configured model. Calls of the client's tools go to the client.
+func (m *mind) ask(ctx context.Context, q *projection.Question, tools []port.ToolSpec, emit func(port.Delta) error) error {
+	own := toolNames(tools)
+	return m.c.answer(ctx, q, tools, func(d port.Delta) error {
+		if d.Call != nil && !slices.Contains(own, d.Call.Name) {
+			m.c.step(ctx, projection.ModelCalled{Response: q.Response, Call: projection.Call(*d.Call)})
+			return nil
+		}
+		return emit(d)
+	})
+}
+
+// noteSaid notes what the agent has said last, for flows without a model.
+func (c *conn) noteSaid(st *conv.State) {
+	if c.parts.Model != nil || c.parts.Conv.Agent == nil {
+		return
+	}
+	var parts []string
+	turn := 0
+	for i := len(st.History) - 1; i >= 0; i-- {
+		it := &st.History[i]
+		if it.Role != conv.RoleAgent || it.Full == "" {
+			continue
+		}
+		if turn != 0 && it.Turn != turn {
+			break
+		}
+		turn, parts = it.Turn, append(parts, strings.TrimSpace(it.Full))
+	}
+	slices.Reverse(parts)
+	c.mu.Lock()
+	c.said = strings.Join(parts, " ")
+	c.mu.Unlock()
+}
+
+// again returns what the agent said last if its flows, without a model, are asked for a
+// response although nothing new was said to them: that is the question that they wait for an
+// answer to. Otherwise it returns an empty string.
+func (c *conn) again(q *projection.Question, req *port.Request) string {
+	if n := len(req.Messages); c.openErr != nil || !q.Allowed || q.OwnInput || n > 0 && req.Messages[n-1].Role == "user" {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.said
 }
 
 // understand passes on a request that a flow makes to understand the person.

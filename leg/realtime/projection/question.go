@@ -19,6 +19,7 @@ type Question struct {
 	Model        string      // the client's name for it
 	Limit        int         // tokens of the answer; 0 means no limit
 	Allowed      bool        // the limits per minute allow the response
+	OwnInput     bool        // the client gave the input with its request
 }
 
 // Message is one entry of the model's context. The oldest entry comes first. Role is
@@ -42,7 +43,7 @@ func (p *Projection) question(r *response, in ModelAsked) Question {
 	s := &r.session
 	q := Question{
 		Response: r.id, Instructions: in.Instructions, Model: s.Model, Limit: int(s.MaxOutputTokens),
-		Allowed: p.limits.take(p.at.Now),
+		Allowed: p.limits.take(p.at.Now), OwnInput: r.params.InputSet,
 	}
 	if s.Instructions != "" {
 		q.Instructions = strings.TrimSpace(q.Instructions + "\n\n" + s.Instructions)
