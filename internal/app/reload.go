@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,9 @@ func (s *Server) watch(ctx context.Context) {
 	defer probes.Wait()
 	agents := reloader{s: s, seen: make(map[string]string), refused: make(map[string]string)}
 	file := configFile{s: s}
+	if s.o.Config != "" && settings.Regular(s.o.Config) == nil {
+		file.path = s.o.Config
+	}
 	for {
 		if fresh := s.models.unprobed(); len(fresh) > 0 {
 			probes.Go(func() { probe(ctx, fresh, s.o.Log) }) // a model's server may take its time
@@ -50,6 +54,7 @@ func (s *Server) watch(ctx context.Context) {
 // needs a restart, or that the server would not start with it. It must be used by one goroutine.
 type configFile struct {
 	s    *Server
+	path string // empty if there is no file, or one that cannot be read again
 	seen string // the result of the last check
 	told string // the result that was logged last; empty: the file is as at the start
 }
@@ -57,7 +62,7 @@ type configFile struct {
 // look compares the file with what was read at the start. Unless it was requested, it waits until
 // two checks find the same, since the file may be partly written.
 func (f *configFile) look(requested bool) {
-	if f.s.o.Config == "" {
+	if f.path == "" {
 		return
 	}
 	changed, err := f.changed()
@@ -70,7 +75,7 @@ func (f *configFile) look(requested bool) {
 		return
 	}
 	f.told = found
-	log := f.s.o.Log.With("file", f.s.o.Config)
+	log := f.s.o.Log.With("file", f.path)
 	switch {
 	case err != nil:
 		log.Error("the config file has changed, and the server would not start with it", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -84,7 +89,10 @@ func (f *configFile) look(requested bool) {
 // changed returns the keys whose values differ from those at the start. It returns the error that
 // hocket check reports for the file, or that an agent reports for its part of it.
 func (f *configFile) changed() ([]string, error) {
-	c, err := config.Load(f.s.o.Config)
+	if err := settings.Regular(f.path); err != nil {
+		return nil, err
+	}
+	c, err := config.Load(f.path)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +159,9 @@ func (r *reloader) one(a *served, requested bool) {
 
 // readVersion reads the files of an agent.
 func readVersion(path string) (files []agent.File, digest string, err error) {
+	if err := settings.Regular(path); err != nil {
+		return nil, "", fmt.Errorf("agent: %w", err)
+	}
 	if files, err = settings.ReadAgent(path); err != nil {
 		return nil, "", err
 	}

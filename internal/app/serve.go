@@ -92,7 +92,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 			err = errors.Join(err, s.closeAll())
 		}
 	}()
-	c, err := serverConfig(o)
+	c, err := s.readConfig()
 	if err != nil {
 		return nil, inputError{err}
 	}
@@ -138,12 +138,14 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	return s, nil
 }
 
-// serverConfig returns the section server of the config, with the values of o and the
-// defaults.
-func serverConfig(o ServeOptions) (config.Server, error) {
+// readConfig reads the config file, once, since it may be a pipe. It returns the section
+// server, with the values of the options and the defaults.
+func (s *Server) readConfig() (config.Server, error) {
+	o := s.o
 	c, err := config.Parse("", nil)
 	if err == nil && o.Config != "" {
 		c, err = config.Load(o.Config)
+		s.installation = c
 	}
 	if err != nil {
 		return config.Server{}, err

@@ -27,7 +27,7 @@ import (
 // after equip.
 type served struct {
 	name       string
-	path       string // of its files; empty if they are embedded in the program
+	path       string // of its files; empty if they are embedded in the program or cannot be read again
 	digest     string // of its files
 	files      []byte // encoded for the store
 	loadedAt   time.Time
@@ -62,7 +62,11 @@ func (s *Server) loadServed() ([]*served, error) {
 		if err != nil {
 			return nil, err
 		}
-		loaded = append(loaded, named{settings.AgentName(path), path, def})
+		name := settings.AgentName(path)
+		if settings.Regular(path) != nil {
+			path = "" // it cannot be read again
+		}
+		loaded = append(loaded, named{name, path, def})
 	}
 	if len(loaded) == 0 {
 		def, err := EmbeddedAgent("flights")
@@ -75,12 +79,6 @@ func (s *Server) loadServed() ([]*served, error) {
 	for i, l := range loaded {
 		if slices.ContainsFunc(loaded[:i], func(n named) bool { return n.name == l.name }) {
 			return nil, inputError{fmt.Errorf("two agents have the name %q, that of their file or folder: names must differ", l.name)}
-		}
-		var err error
-		if s.installation == nil && o.Config != "" {
-			if s.installation, err = config.Load(o.Config); err != nil {
-				return nil, inputError{settings.InFile(err, "the agent's file "+l.def.Files[0].Name)}
-			}
 		}
 		one, err := s.newServed(l.name, l.path, l.def, o.Note)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -377,4 +378,71 @@ func TestModelComesWithAReload(t *testing.T) {
 	swap(t, agent, orderAgent("two")+"model: {name: m, key_env: WRONG_KEY, base_url: "+web.URL+"/v1}\n")
 	n.hup()
 	is(200, `"degraded":["model"]`) // its flows go without
+}
+
+// TestPipesAreReadOnce: an agent or a config that comes through a pipe, as from a shell's
+// <(...), is read once; and a pipe in the place of an agent's file, which nobody
+// may ever write to, neither stops the server from ending nor from loading the file later.
+func TestPipesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if text != "" {
+			var writer sync.WaitGroup
+			writer.Go(func() {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Error(err)
+				}
+			})
+			t.Cleanup(writer.Wait)
+		}
+		return path
+	}
+	file := write(t, "waiter.yaml", orderAgent("one"))
+	n := newNode(t, pipe("kitchen.yaml", orderAgent("one")), filepath.Join(dir, "store"), "")
+	addr := strings.TrimPrefix(n.url, "http://")
+	n.args = []string{"serve", "--agent", n.args[2], "--agent", file, "--store", "off", "--addr", addr}
+	n.start()
+	n.guest("one").talk(2)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n.hup()
+	n.logged("the agent was not loaded, its version stays", `"agent":"waiter"`, "waiter.yaml is not a regular file")
+	swap(t, file, orderAgent("two"))
+	n.hup()
+	n.logged("the agent was loaded", `"agent":"waiter"`)
+	b, err := os.ReadFile(n.log.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, "loaded") && strings.Contains(line, `"agent":"kitchen"`) {
+			t.Error(line)
+		}
+	}
+	n.stop()
+	// So it is with a config, all of which counts.
+	n.args = []string{"serve", "--agent", file, "--addr", addr, "--config", pipe("hocket.yaml", "server: {drain: 1s}\ntimezone: "+east+"\nstore: {path: "+filepath.Join(dir, "kept")+"}\n")}
+	n.start()
+	n.guest("two").talk(2)
+	if _, err := os.Stat(filepath.Join(dir, "kept")); err != nil {
+		t.Errorf("the store of the config: %v", err)
+	}
+	was := n.version()
+	swap(t, file, orderAgent("three"))
+	n.hup()
+	n.logged("the agent was loaded", `"before":"`+was+`"`)
+	n.stop() // it has looked at its config by then
+	if b, err = os.ReadFile(n.log.Name()); err != nil || strings.Contains(string(b), "the config file") {
+		t.Errorf("%v, the log: %s", err, b)
+	}
 }

@@ -82,6 +82,28 @@ func ReadAgent(name string) ([]agent.File, error) {
 	return files, nil
 }
 
+// Regular returns an error if a path is neither a file nor a folder of files with an agent.
+// Something else, such as a pipe, can be read once at most, and opening it may block. What does
+// not exist is no error here.
+func Regular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil //nolint:nilerr // whoever reads it reports it
+	}
+	names := []string{path}
+	if info.IsDir() {
+		if names, err = yamlFiles(path); err != nil {
+			return nil //nolint:nilerr // the same
+		}
+	}
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return fmt.Errorf("%s is not a regular file", name)
+		}
+	}
+	return nil
+}
+
 func yamlFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -38,6 +38,20 @@ func mustKeys(t *testing.T, text string) *Keys {
 	return k
 }
 
+// TestKeysOfAWindowsEditor checks that the mark and the line ends of such a file are not part
+// of the first key or its name.
+func TestKeysOfAWindowsEditor(t *testing.T) {
+	for text, want := range map[string]string{
+		"\ufeffoffice " + keyOne + "\r\nphone " + keyTwo + "\r\n": "office",
+		"\ufeff" + keyOne + "\r\n":                                "",
+	} {
+		owner, ok := mustKeys(t, text).Owner(keyOne)
+		if !ok || want != "" && owner != want {
+			t.Errorf("%q: the owner is %q, %v", text, owner, ok)
+		}
+	}
+}
+
 // TestKeys checks that a key gives access to its own conversations, and can be
 // replaced while the server runs.
 func TestKeys(t *testing.T) {

@@ -34,6 +34,7 @@ const shortestKey = 16
 // name.
 func ParseKeys(text string) (*Keys, error) {
 	k := &Keys{}
+	text = strings.TrimPrefix(text, "\ufeff") // written by some editors on Windows
 	for i, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == ',' }) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
