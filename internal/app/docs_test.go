@@ -204,7 +204,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		d[path] = written(reflect.ValueOf(v))
 	}
 	for _, path := range []string{
-		"greeting", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
+		"greeting", "filter.echo_level", "filter.echo_delay", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
 		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",

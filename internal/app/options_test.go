@@ -52,6 +52,9 @@ func TestEmptyConfig(t *testing.T) {
 // namedModel is the section model, which is nothing without a name.
 const namedModel = "model: {name: m, base_url: 'http://a/v1'}"
 
+// beside are keys of a section that another of its keys requires.
+var beside = map[string]string{"filter.echo_delay": "echo_level: -15dB", "recording.limit": "announced: true"}
+
 // TestEveryKeyArrives sets each key of the config alone: each must change an
 // option.
 func TestEveryKeyArrives(t *testing.T) {
@@ -62,6 +65,8 @@ func TestEveryKeyArrives(t *testing.T) {
 			continue // an agent chooses one, which is then the model
 		case section == "model" && rest != "name":
 			without = namedModel
+		case beside[k.Path] != "":
+			without = section + ": {" + beside[k.Path] + "}"
 		}
 		base := mustLoad(t, without)
 		for _, v := range values(t, k) {
@@ -105,6 +110,10 @@ func values(t *testing.T, k config.Key) []string {
 	switch {
 	case strings.HasSuffix(k.Path, ".code"):
 		return []string{"checkin.2"}
+	case k.Path == "filter.echo_level":
+		return []string{"-15dB", "off"}
+	case k.Path == "filter.echo_delay":
+		return []string{"200ms"}
 	case k.Path == "timezone":
 		return []string{"Europe/Berlin"}
 	case k.Path == "language":
@@ -133,6 +142,10 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"50000-50100"}
 	case k.Path == "server.webrtc.ice_servers[].urls":
 		return []string{`["stun:stun.example.com", "stun:stun.example.com:3479"]`}
+	case k.Path == "turn.auto.complete":
+		return []string{"300ms"} // at most silence
+	case k.Path == "turn.auto.silence":
+		return []string{"700ms"} // at most incomplete
 	case k.Path == "limits.session_warning":
 		return []string{"31s"}
 	case strings.Contains(k.Type, "`true`"):
@@ -175,6 +188,9 @@ func document(path, value string) string {
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {
 		return path + ": " + value
+	}
+	if other := beside[path]; other != "" {
+		return section + ": {" + other + ", " + rest + ": " + value + "}"
 	}
 	if section == "model" && rest == "base_url" {
 		return strings.Replace(namedModel, "'http://a/v1'", value, 1)

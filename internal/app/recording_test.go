@@ -83,7 +83,7 @@ func TestRecordedCall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	r := serve(t, "server: {drain: off}\nstore: {path: "+path+"}\nrecording: {notice: This call is recorded.}\n")
 	for _, n := range r.notes {
-		if strings.Contains(n, "only text") {
+		if strings.Contains(n, "text only") {
 			t.Skipf("this build has no recognizer or no voice: %v", n)
 		}
 	}

@@ -213,7 +213,7 @@ func (d *Decibels) set(word string) error {
 	return nil
 }
 
-func (d *Decibels) kind() string      { return "decibels, or `off`" }
+func (d *Decibels) kind() string      { return "decibels or `off`" }
 func (d *Duration) kind() string      { return "duration" }
 func (d *DurationOrOff) kind() string { return "duration or `off`" }
 func (d *Wait) kind() string          { return "duration or `off`" }
