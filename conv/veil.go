@@ -138,7 +138,8 @@ func (v *Veil) hear(now time.Time, ev Event) bool {
 // learnResult adds the secrets that the result of an action is: its step may empty their slots. It
 // must be called before the conversation takes the event.
 func (v *Veil) learnResult(ev Event) {
-	id, output, long := "", "", false
+	var id, output string
+	var long bool
 	switch e := ev.(type) {
 	case ToolDone:
 		id, output = e.ID, e.Output

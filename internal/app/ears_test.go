@@ -141,8 +141,7 @@ func (c *echoCall) hold(t testing.TB, agent string) (h heardCall) {
 	const frame = audio.FrameDuration
 	var spoken []bool // for each frame, whether the caller spoke
 	var pos int
-	type stop struct{ from, barge int }
-	var stops []stop // frames in which the caller began to speak over the agent, and the agent stopped
+	var stops []int // frames in which the caller began to speak over the agent, and the agent stopped
 	var cuts []int
 	sounding := false
 	last := conv.Idle
@@ -150,7 +149,7 @@ func (c *echoCall) hold(t testing.TB, agent string) (h heardCall) {
 	var began time.Time
 	microphone := func(pcm []int16, speaking bool) {
 		if speaking && (len(spoken) == 0 || !spoken[len(spoken)-1]) && sounding {
-			stops = append(stops, stop{from: len(spoken)})
+			stops = append(stops, len(spoken))
 		}
 		spoken = append(spoken, speaking)
 		for i := range pcm {
@@ -206,11 +205,11 @@ func (c *echoCall) hold(t testing.TB, agent string) (h heardCall) {
 			h.selfTurns++
 		}
 	}
-	for _, s := range stops {
+	for _, from := range stops {
 		yield := time.Duration(-1)
 		for _, at := range cuts {
-			if at >= s.from && at < s.from+100 {
-				yield = time.Duration(at-s.from) * frame
+			if at >= from && at < from+100 {
+				yield = time.Duration(at-from) * frame
 				break
 			}
 		}

@@ -22,7 +22,7 @@ var Phrases = []struct{ Slot, Text string }{
 	{"pin", "one two three four five six"},
 	{"pin", "one two three | four five six"},
 	{"pin", "four | seven two | nine one eight"},
-	{"pin", "it's | five five five | zero one two"},
+	{"pin", "it's | five five five | zero one two"}, //nolint:dupword // digits
 	{"day", "may the fifth"},
 	{"day", "tomorrow"},
 	{"day", "next | friday"},

@@ -71,8 +71,9 @@ func TestEvalEndOfTurn(t *testing.T) {
 		t.Logf("%-26s cut %3d of %3d (%4.1f %%), never %d; dead air median %4d, mean %4d ms; %d complete: median %4d ms", name, f.Cut, f.N, 100*float64(f.Cut)/float64(f.N), f.Never, f.Median.Milliseconds(), f.Mean.Milliseconds(), f.Complete, f.CompleteDeadAir.Milliseconds())
 	}
 	for _, policy := range []string{"timer", "easyturn", "auto"} {
-		for _, silence := range []time.Duration{200, 300, 400, 500, 600, 700, 800, 1000, 1200} {
-			show(policy+" "+(silence*time.Millisecond).String(), Policies(silence * time.Millisecond)[policy], all)
+		for _, ms := range []int{200, 300, 400, 500, 600, 700, 800, 1000, 1200} {
+			silence := time.Duration(ms) * time.Millisecond
+			show(policy+" "+silence.String(), Policies(silence)[policy], all)
 		}
 	}
 	show("easyturn as it is", turn.Options{Policy: turn.PolicyEasyTurn}, all)

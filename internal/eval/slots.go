@@ -38,7 +38,7 @@ func Fill(ctx context.Context, s Services, t turn.Options, a Answer) (Outcome, e
 	}
 	o.Asked = o.Taken == "" && len(c.said) > 1
 	for _, e := range c.events {
-		switch ev := e.ev.(type) {
+		switch ev := e.ev.(type) { //nolint:gochecksumtype // the other events do not count
 		case conv.STTFinal:
 			o.Words, o.Sure = ev.Text, ev.Confidence
 		case conv.TurnEnded:

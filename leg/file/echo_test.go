@@ -45,14 +45,14 @@ func TestEcho(t *testing.T) {
 			t.Fatal("the caller never speaks")
 		}
 		for i, got := range a.caller[:began] {
-			want := 0.0
 			at := func(n int) float64 {
 				if n < 0 {
 					return 0
 				}
 				return float64(a.spoken[n])
 			}
-			if want = 0.5 * at(i-lag); room != nil {
+			want := 0.5 * at(i-lag)
+			if room != nil {
 				want = 0.5 * (0.6*at(i-lag) + 0.8*at(i-lag-3))
 			}
 			if math.Abs(want-float64(got)) > 1 {

@@ -32,7 +32,8 @@ func (o NewConversation) withContext(create func(*hub.Conversation) (*session.Se
 		if err != nil {
 			return nil, err
 		}
-		return s, s.Post(conv.ContextSet{Data: string(o.Context)})
+		err = s.Post(conv.ContextSet{Data: string(o.Context)})
+		return s, err
 	}, nil
 }
 

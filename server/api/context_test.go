@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -101,7 +102,7 @@ func TestContextFromTheStart(t *testing.T) {
 		t.Errorf("the context is %d %s, expected %s", status, b, set)
 	}
 	_, trace := h.do("GET", path+"/trace", "")
-	if at, begun := strings.Index(string(trace), "a.go"), strings.Index(string(trace), `"user.start"`); at < 0 || begun < at {
+	if at, begun := bytes.Index(trace, []byte("a.go")), bytes.Index(trace, []byte(`"user.start"`)); at < 0 || begun < at {
 		t.Errorf("the context is at %d of the trace, the start at %d: expected it before", at, begun)
 	}
 	ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"agent":"flights","transport":"text","context":{}}`)
