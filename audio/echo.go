@@ -71,8 +71,8 @@ const (
 	// of voices may still remember it. Something inaudible is expected then, not nothing.
 	echoHold  = 20
 	echoHeard = 1e-5
-	// echoMute is the number of frames of zeros after which they count as silence, as in
-	// [NoiseFloor]. Fewer are lost packets.
+	// echoMute is the number of frames of zeros after which they count as silence. Fewer are
+	// lost packets.
 	echoMute = 10
 )
 
@@ -93,7 +93,8 @@ const (
 // Frames of zeros, if they last, are silence or a microphone that is switched off. When there is
 // sound again, the limits that were measured before hold.
 //
-// The method is that of minimum statistics (see [NoiseFloor]), applied to the ratio.
+// The method is that of minimum statistics (Martin, IEEE Transactions on Speech and Audio
+// Processing, 2001), applied to the ratio instead of the level.
 type EchoTracker struct {
 	o       EchoOptions
 	frames  int               // number of frames so far
