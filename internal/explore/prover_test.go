@@ -34,29 +34,29 @@ var mutants = []mutant{
 	},
 	{
 		name: "the pause after a barge-in has no deadline", file: "transition.go",
-		old: "c.st.arm(TimerInterrupted, c.opts.Limits.Interrupted)", new: "",
+		old: "c.st.arm(timers.Interrupted, c.opts.Limits.Interrupted)", new: "",
 		config: "disturbances", found: "interrupted waits without a deadline", quick: true,
 	},
 	{
 		name: "an utterance is answered twice", file: "request.go",
-		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.ask(r)",
-		new:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.ask(r)\n\tout.ask(r)",
+		old:    "s.arm(timers.Processing, o.Limits.Processing)\n\tout.ask(r)",
+		new:    "s.arm(timers.Processing, o.Limits.Processing)\n\tout.ask(r)\n\tout.ask(r)",
 		config: "disturbances", found: "is answered twice", quick: true,
 	},
 	{
 		name: "the making of a reply has no deadline", file: "request.go",
-		old:    "s.arm(TimerProcessing, o.Limits.Processing)\n\tout.ask(r)",
+		old:    "s.arm(timers.Processing, o.Limits.Processing)\n\tout.ask(r)",
 		new:    "out.ask(r)",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
 		name: "the final transcript is waited for without end", file: "endturn.go",
-		old: "c.st.arm(TimerFinal, wait)", new: "_ = wait",
+		old: "c.st.arm(timers.Final, wait)", new: "_ = wait",
 		config: "floor: easyturn, energy", found: "processing.understanding waits without a deadline",
 	},
 	{
 		name: "recovery has no deadline", file: "fault.go",
-		old: "c.st.arm(TimerFault, l.Error)", new: "",
+		old: "c.st.arm(timers.Fault, l.Error)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
 	{
@@ -99,17 +99,17 @@ var mutants = []mutant{
 	},
 	{
 		name: "a reply is not held for a voice", file: "takefloor.go",
-		old: "st.Reply.Hold = HoldReply\n", new: "\n",
+		old: "st.Reply.Hold = holdReply\n", new: "\n",
 		config: "disturbances", found: "",
 	},
 	{
 		name: "deadlines are forgotten in a suspension", file: "suspension.go",
-		old: "Suspension{Source: source, At: c.st.Now, Timers: st.Timers}", new: "Suspension{Source: source, At: c.st.Now}",
+		old: "suspension{Source: source, At: c.st.Now, Timers: st.Timers}", new: "suspension{Source: source, At: c.st.Now}",
 		config: "tools and disturbances", found: "waits without a deadline",
 	},
 	{
 		name: "the circuit breaker's fault is never left", file: "fault.go",
-		old: "c.st.arm(TimerBreaker, l.BreakerCooldown)", new: "",
+		old: "c.st.arm(timers.Breaker, l.BreakerCooldown)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
 	},
 	{
