@@ -413,6 +413,6 @@ func (a *served) session(transport string) session.Options {
 	if a.records(transport) && transport != realtimeTransport && a.notice != "" {
 		o.Conv.Greeting = a.notice
 	}
-	o.Voice, o.Turn, o.Onset, o.Stability = a.opts.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability
+	o.Voice, o.Turn, o.Onset, o.Stability, o.Echo = a.opts.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability, a.opts.Echo
 	return o
 }

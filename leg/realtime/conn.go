@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 	"github.com/hocketvoice/hocket/leg/realtime/projection"
@@ -118,6 +119,9 @@ func newConn(o *Options, b begin) (*conn, error) {
 	p.ID, p.Leg, p.Heard, p.Idle = c.id, c.leg, c.noteHeard, true
 	p.Conv = projection.MachineOptions(parts.Conv)
 	p.Turn, p.Onset = turnOptions(b.session, &parts)
+	if p.Echo == (audio.EchoOptions{}) {
+		p.Echo.Off = true // see Parts.Session
+	}
 	p.Model, p.Synthesizer = &mind{c}, &voice{c, parts.Synthesizer}
 	s, err := session.New(p)
 	if err != nil {

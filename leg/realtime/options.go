@@ -43,7 +43,9 @@ type Parts struct {
 	// accepted if Means returns true.
 	Means func(model string) bool
 	// Session contains the session's options. Leg, Model, Tools and Synthesizer are
-	// wrapped, and the machine's limits are replaced by those of the protocol.
+	// wrapped, and the machine's limits are replaced by those of the protocol. A zero Echo
+	// means Echo.Off: the protocol has speech interrupt a response from its first sample,
+	// and leaves the cancellation of echo to the client.
 	Session session.Options
 	// Hold runs the session until it ends, and must call [session.Session.Run]; nil
 	// only calls Run. Programs can register their conversations in it. It may return
