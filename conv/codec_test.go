@@ -18,7 +18,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.SessionEnded{},
 		conv.SessionReady{ID: "s1"},
 		conv.AudioReady{},
-		conv.SpeechStarted{Turn: 1, Utterance: 2, Source: "energy", Lag: 60 * time.Millisecond},
+		conv.SpeechStarted{Turn: 1, Utterance: 2, Source: "energy", Lag: 60 * time.Millisecond, Echo: true},
 		conv.SpeechStopped{Turn: 1, Utterance: 2, Source: "vad", Lag: 240 * time.Millisecond},
 		conv.STTPartial{Turn: 1, Utterance: 2, Text: "a <b> & \"c\" \u2028 日本", Confidence: 0.25, Stability: 1},
 		conv.STTFinal{Turn: 1, Utterance: 2, Text: "a", Confidence: 0.9, Stability: 0.5, Endpoint: true, Lag: 300 * time.Millisecond},
