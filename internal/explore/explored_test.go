@@ -16,6 +16,23 @@ func TestExplored(t *testing.T) {
 			}
 		}
 	}
+	// Programs that draw the machine, such as the panel, count by its chart.
+	chart, err := NewChart("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	charted := 0
+	for _, a := range chart.Transitions {
+		for _, cause := range a.Causes {
+			charted++
+			if !e.Met(a.From, a.To, cause) {
+				t.Errorf("the chart has %s -> %s (%s), which was not met", a.From, a.To, cause)
+			}
+		}
+	}
+	if charted != len(e.taken) {
+		t.Errorf("the chart has %d causes of transitions, expected %d", charted, len(e.taken))
+	}
 	met := conv.Transition{From: conv.Idle, To: conv.Preparing, Cause: "user.start"}
 	for name, tc := range map[string]struct {
 		step []conv.Transition

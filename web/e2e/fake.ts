@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { extname, join } from "node:path";
 import { web } from "./browser.ts";
 import { Deriver } from "../src/model/derive.ts";
+import type { Chart } from "../src/model/explored.ts";
 import { restoredStep } from "../src/model/restored.ts";
 import { parseTrace } from "../src/model/trace.ts";
 import type { Message, Step, StoredDetails } from "../src/model/wire.ts";
@@ -30,6 +31,8 @@ export interface FakeOptions {
   /** Refuses requests without this key. */
   key?: string;
   agents?: unknown[];
+  /** What the exploration has met; the transitions of the trace if absent. */
+  chart?: Chart;
   /** Conversations are recorded. */
   recording?: boolean;
   /** What the store keeps; without it there is none. */
@@ -65,6 +68,11 @@ interface Played {
   /** What a conversation that was taken up went on from. */
   restored?: Step;
 }
+
+/** chartOf is a machine whose exploration has met just these steps. */
+const chartOf = (steps: readonly Step[]): Chart => ({
+  transitions: steps.flatMap((s) => s.transitions.map(({ from, to, cause }) => ({ from, to, causes: [cause] }))),
+});
 
 const types: Record<string, string> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
@@ -137,6 +145,7 @@ export class Fake {
     const body = await read(req);
     const [, , what, id, part] = url.pathname.split("/");
     if (what === "agents") return json(res, 200, { agents: this.options.agents ?? [{ name: "flights", title: "Hocket Airlines", language: "en", speech: true }] });
+    if (what === "statechart") return json(res, 200, this.options.chart ?? chartOf(this.played.steps));
     if (what === "events") return this.watchList(res);
     if (what === "stored") return this.stored(req.method ?? "", url, id, part, res);
     if (what !== "conversations") return fail(res, 404, "not_found", url.pathname);

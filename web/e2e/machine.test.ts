@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { Explored, type Chart } from "../src/model/explored.ts";
 import { agentVoice, phases } from "../src/model/phases.ts";
+import { parseTrace } from "../src/model/trace.ts";
 import chart from "../statechart/statechart.svg";
 import { web } from "./browser.ts";
 import { available, hocket } from "./hocket.ts";
@@ -35,6 +37,14 @@ test("the statechart has the machine's states and transitions", { skip }, () => 
     const known = [`${from} ${to}`, `${group(from)} ${to}`, `${from} ${group(to)}`].some((e) => drawn.has(e));
     assert.ok(known, `the transition from ${from} to ${to} is not drawn: npm run statechart`);
   }
+});
+
+test("a trace has as many explored steps as hocket replay tells", { skip }, () => {
+  const whole = JSON.parse(run(["machine", "--format", "json"])) as Chart;
+  const file = `${web}test/fixtures/restored.2.jsonl`;
+  const { steps } = parseTrace(readFileSync(file, "utf8"));
+  const told = /(\d+) of (\d+) steps were met/.exec(run(["replay", "--explored", file]))!;
+  assert.deepEqual(new Explored(whole).share(steps), { met: Number(told[1]), of: Number(told[2]) });
 });
 
 test("phases are shown as the view agent-voice has them", { skip }, () => {

@@ -27,6 +27,13 @@ test("a flight is booked by text", { skip }, async (t) => {
   await page.getByRole("link", { name: "Inspect" }).click();
   await page.waitForSelector(".now[data-phase='listening.ready']");
   assert.equal(await page.locator(".latency tbody tr").count(), 4);
+  // The server counts the same steps.
+  await until("the badge shows what the server counts", async () => {
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    const count = (explored: boolean) => Number(new RegExp(`^hocket_steps_total\\{explored="${explored}"\\} (\\d+)`, "m").exec(metrics)?.[1] ?? 0);
+    const [met, others] = [count(true), count(false)];
+    return met > 0 && (await page.locator(".transitions-card .tag").innerText()) === `explored ${met} of ${met + others}`;
+  });
   await page.getByRole("link", { name: "Talk" }).click();
   await page.getByRole("button", { name: "End", exact: true }).click();
   await page.getByRole("button", { name: "Start talking" }).waitFor();

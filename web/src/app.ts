@@ -4,6 +4,7 @@
 import { effect, signal, type Signal } from "@preact/signals";
 import { ConversationStore } from "./conversation.ts";
 import { keep, kept, set, setting } from "./kept.ts";
+import { Explored } from "./model/explored.ts";
 import type { Agent, Changes, Listed, Message, Stored } from "./model/wire.ts";
 import { Past } from "./past.ts";
 import { Session, type Audio } from "./session.ts";
@@ -32,6 +33,8 @@ export class App {
   /** What a developer has changed, by agent, for the next conversations from this page. */
   readonly changes = signal<Readonly<Record<string, Changes>>>({});
   readonly conversations = signal<readonly Listed[]>([]);
+  /** What the exploration of the machine has met; undefined where the server has not told. */
+  readonly explored = signal<Explored | undefined>(undefined);
   /** The conversation that Inspect shows. */
   readonly watched = signal<ConversationStore | undefined>(undefined);
   readonly watchedId = signal("");
@@ -93,6 +96,7 @@ export class App {
       try {
         const agents = await this.server.agents();
         this.agents.value = agents;
+        void this.lookUp();
         if (!agents.some((a) => a.name === this.agent.peek())) this.agent.value = agents[0]?.name ?? "";
         this.problem.value = undefined;
         if (await this.session.resume(agents)) {
@@ -117,6 +121,16 @@ export class App {
         if (first && err instanceof ApiError && err.status !== 0) return;
         await new Promise((r) => setTimeout(r, retryAfter));
       }
+    }
+  }
+
+  /** lookUp asks what the exploration has met, once: a trace that is opened later needs no server. */
+  private async lookUp(): Promise<void> {
+    if (this.explored.peek()) return;
+    try {
+      this.explored.value = new Explored(await this.server.statechart());
+    } catch {
+      // Then no step is said to be met or not.
     }
   }
 

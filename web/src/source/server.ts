@@ -1,5 +1,6 @@
 // The server's control API.
 
+import type { Chart } from "../model/explored.ts";
 import type { Agent, Alternative, Changes, Command, Listed, Message, Policy, Stored, StoredDetails } from "../model/wire.ts";
 import { sentEvents } from "./sse.ts";
 
@@ -50,6 +51,11 @@ export class Server {
 
   agents(): Promise<Agent[]> {
     return this.json("GET", "/v1/agents").then((v) => (v.agents as Agent[] | undefined) ?? []);
+  }
+
+  /** statechart is the machine: the transitions that its exploration has met, with their causes. */
+  statechart(): Promise<Chart> {
+    return this.json("GET", "/v1/statechart") as Promise<unknown> as Promise<Chart>;
   }
 
   conversations(): Promise<Listed[]> {

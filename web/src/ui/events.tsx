@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { filtered, gist, kinds, type Kind } from "../model/events.ts";
+import type { Explored } from "../model/explored.ts";
 import type { Recording } from "../model/recording.ts";
 import { useWords } from "../words/words.ts";
 import { useCurrentInSight } from "./insight.ts";
@@ -9,6 +10,8 @@ import { useCurrentInSight } from "./insight.ts";
 interface Props {
   recording: Recording;
   version: number;
+  /** What the exploration has met, where that is known. */
+  explored: Explored | undefined;
   /** The step that is looked at. */
   index: number;
   onPick: (step: number) => void;
@@ -18,7 +21,7 @@ interface Props {
 const page = 200;
 
 /** EventList shows the latest events that the filters let through. */
-export function EventList({ recording, version, index, onPick }: Props) {
+export function EventList({ recording, version, explored, index, onPick }: Props) {
   const t = useWords();
   const [words, setWords] = useState("");
   const [shown, setShown] = useState<ReadonlySet<Kind>>(new Set(kinds.filter((k) => k !== "progress")));
@@ -73,6 +76,7 @@ export function EventList({ recording, version, index, onPick }: Props) {
                   <span class="event-gist">{gist(step)}</span>
                   {step.late && <span class="tag tag-fault">{t("events.late")}</span>}
                   {step.deferred && <span class="tag">{t("events.deferred")}</span>}
+                  {explored && !explored.met(step) && <span class="tag tag-fault">{t("events.unmet")}</span>}
                   {step.transitions.length > 0 && <span class="event-to">→ {step.transitions.at(-1)!.to}</span>}
                 </button>
               </li>

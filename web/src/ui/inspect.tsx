@@ -52,6 +52,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
   const version = store.version.value;
   const frame = store.frame.value;
   const { recording } = store;
+  const explored = app.explored.value;
   const follow = store.cursor.value === undefined && store.connection.value !== "ended";
   const pick = (index: number) => store.lookAt(index);
   const agent = app.agents.value?.find((a) => a.name === store.source.name);
@@ -72,7 +73,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
       <div class="columns">
         <div class="column">
           <Statechart phase={frame.phase} edge={frame.edge} />
-          <EventList recording={recording} version={version} index={frame.index} onPick={pick} />
+          <EventList recording={recording} version={version} explored={explored} index={frame.index} onPick={pick} />
         </div>
         <div class="column">
           <section class="card transcript-card" aria-labelledby="transcript-title">
@@ -86,7 +87,7 @@ function Watched({ app, store }: { app: App; store: ConversationStore }) {
               <Transcript lines={frame.shown.lines} agent={agentName} lang={lang} results={resultsOf(frame.shown.tasks)} />
             )}
           </section>
-          <Transitions recording={recording} index={frame.index} onPick={pick} />
+          <Transitions recording={recording} version={version} explored={explored} index={frame.index} onPick={pick} />
           <Detail step={recording.steps[frame.index]} />
         </div>
       </div>

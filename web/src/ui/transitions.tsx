@@ -1,6 +1,7 @@
 // Every transition with its cause and the time spent in the state before it.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import type { Explored } from "../model/explored.ts";
 import { toneOfPhase } from "../model/phases.ts";
 import type { Recording } from "../model/recording.ts";
 import { useWords } from "../words/words.ts";
@@ -8,6 +9,9 @@ import { useCurrentInSight } from "./insight.ts";
 
 interface Props {
   recording: Recording;
+  version: number;
+  /** What the exploration has met, where that is known. */
+  explored: Explored | undefined;
   index: number;
   onPick: (step: number) => void;
 }
@@ -15,17 +19,23 @@ interface Props {
 const page = 100;
 
 /** Transitions lists them, the latest first. */
-export function Transitions({ recording, index, onPick }: Props) {
+export function Transitions({ recording, version, explored, index, onPick }: Props) {
   const t = useWords();
   const [limit, setLimit] = useState(page);
   const changes = recording.changes;
   const visible = changes.slice(-limit).reverse();
   const current = changes.findLast((c) => c.step <= index);
+  const share = useMemo(() => explored?.share(recording.steps), [recording, version, explored]);
   const list = useCurrentInSight([current, changes.length]);
   return (
     <section class="card transitions-card" aria-labelledby="transitions-title">
       <header class="card-head">
         <h2 id="transitions-title">{t("transitions.title")}</h2>
+        {share && share.of > 0 && (
+          <span class={share.met < share.of ? "tag tag-fault" : "tag"} title={t("transitions.exploredHelp")}>
+            {t("transitions.explored", { met: t.number(share.met), of: t.number(share.of) })}
+          </span>
+        )}
         <span class="muted small">{t.number(changes.length)}</span>
       </header>
       {visible.length === 0 ? (

@@ -279,6 +279,8 @@ export const de: Record<keyof typeof en, string> = {
   "transitions.change": "Von (Zeit darin), nach",
   "transitions.cause": "Ursache",
   "transitions.none": "Noch kein Übergang.",
+  "transitions.explored": "erkundet {met} von {of}",
+  "transitions.exploredHelp": "Wie viele der aufgezeichneten Schritte bei der Erkundung der Maschine vorkamen: die Phase davor, das Ereignis oder die Zeitgrenze und die Phase danach. Ein Schritt innerhalb einer Phase zählt dazu, weil jedes Ereignis in jeder Phase versucht wurde.",
 
   "events.title": "Ereignisse",
   "events.filter": "Filter",
@@ -289,6 +291,7 @@ export const de: Record<keyof typeof en, string> = {
   "events.more": "Frühere Ereignisse zeigen",
   "events.late": "verspätet",
   "events.deferred": "zurückgestellt",
+  "events.unmet": "in der Erkundung nicht vorgekommen",
   "kind.speech": "Sprache",
   "kind.reply": "Antwort",
   "kind.tools": "Werkzeuge",

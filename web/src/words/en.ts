@@ -279,6 +279,8 @@ export const en = {
   "transitions.change": "From (time in it), to",
   "transitions.cause": "Cause",
   "transitions.none": "No transition yet.",
+  "transitions.explored": "explored {met} of {of}",
+  "transitions.exploredHelp": "How many of the recorded steps the exploration of the machine has met: the phase before, the event or time limit, and the phase after. A step within a phase counts as met, because every event was tried in every phase.",
 
   "events.title": "Events",
   "events.filter": "Filter",
@@ -289,6 +291,7 @@ export const en = {
   "events.more": "Show earlier events",
   "events.late": "late",
   "events.deferred": "deferred",
+  "events.unmet": "not met in the exploration",
   "kind.speech": "Speech",
   "kind.reply": "Reply",
   "kind.tools": "Tools",
