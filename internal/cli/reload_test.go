@@ -328,14 +328,14 @@ func TestConfigChangesWhileTheServerRuns(t *testing.T) {
 	swap(t, file, "# a remark\n"+strings.Replace(was, "1h", "2h", 1)+"limits: {waiting: 9s}\nmodels: [{name: m}]\n")
 	n.logged(`"level":"WARN"`, "the config file has changed: restart the server to apply it", `"keys":["limits.waiting","models","server.max_lateness"]`, "hocket.yaml") // nobody tells the server
 	for what, text := range map[string]string{
-		"limits.wating: unknown key":          was + "limits: {wating: 9s}\n",
-		`timezone: is \"Berlin\"`:             was + "timezone: Berlin\n",
-		"no such file":                        "",
-		`model: is \"gpt-4o\": expected keys`: was + "model: gpt-4o\n",
-		`"keys":["history_limit"]`:            strings.Replace(was, "history_limit: 100000", "", 1),
-		"again what the server runs with":     "\n" + was,
-		`"keys":["server.drain"]`:             strings.Replace(was, "drain: 1s", "drain: 2s", 1),
-		"the server would not start with it":  "{",
+		"limits.wating: unknown key":               was + "limits: {wating: 9s}\n",
+		`timezone: is \"Berlin\"`:                  was + "timezone: Berlin\n",
+		"no such file":                             "",
+		`model: is \"gpt-4o\": expected keys`:      was + "model: gpt-4o\n",
+		`"keys":["history_limit"]`:                 strings.Replace(was, "history_limit: 100000", "", 1),
+		"again as the server read it at the start": "\n" + was,
+		`"keys":["server.drain"]`:                  strings.Replace(was, "drain: 1s", "drain: 2s", 1),
+		"the server would not start with it":       "{",
 	} {
 		swap(t, file, text)
 		if text == "" {
