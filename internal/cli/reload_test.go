@@ -416,7 +416,7 @@ func TestPipesAreReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.hup()
-	n.logged("the agent was not loaded, its version stays", `"agent":"waiter"`, "waiter.yaml is not a regular file")
+	n.logged("the agent was not loaded: its version stays", `"agent":"waiter"`, "waiter.yaml is not a regular file")
 	swap(t, file, orderAgent("two"))
 	n.hup()
 	n.logged("the agent was loaded", `"agent":"waiter"`)
