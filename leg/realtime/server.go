@@ -334,7 +334,10 @@ func (p *Parts) end() {
 func (s *Server) serve(ctx context.Context, l *link, a *arrival) {
 	c := a.c
 	switch attached := c.attach(l); {
-	case !attached: // the conversation has just ended
+	case !attached && a.back: // it is ending here; whether it can go on is known after that
+		l.refuse(ctx, errAgain)
+		return
+	case !attached:
 		l.refuse(ctx, errResume)
 		return
 	case !a.back && !s.begin(context.WithoutCancel(ctx), c.id, a):
