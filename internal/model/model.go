@@ -60,7 +60,7 @@ func Problems(c *config.Config) config.Problems {
 			return // nothing, or reported already
 		}
 		if url := baseURL(m.BaseURL); url != m.BaseURL {
-			p := c.Problem(key+".base_url", "has no http:// or https://: expected a URL such as "+openai.DefaultBaseURL)
+			p := c.Problem(key+".base_url", "does not begin with http:// or https://: expected a URL such as "+openai.DefaultBaseURL)
 			p.Suggestion = url
 			all = append(all, p)
 		} else if err := Options(m).Validate(); err != nil {
