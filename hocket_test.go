@@ -240,7 +240,7 @@ func TestModelInTheFile(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"a key of others":   {"model: {name: m, key_env: OPENAI_API_KEY, " + at + "}\n" + clerk, "a.yaml:1:18: model.key_env: the key belongs to api.openai.com"},
 		"an Azure key":      {"model: {name: m, api_version: x, " + at + "}\n" + clerk, "a.yaml:1:18: model.api_version: the key belongs to openai.azure.com"},
-		"no scheme":         {"model: {name: m, base_url: \"localhost:11434/v1\"}\n" + clerk, "a.yaml:1:18: model.base_url: has no http:// or https://"},
+		"no scheme":         {"model: {name: m, base_url: \"localhost:11434/v1\"}\n" + clerk, "a.yaml:1:18: model.base_url: does not begin with http:// or https://"},
 		"no name":           {"model: {" + at + "}\n" + clerk, "model: has no name"},
 		"an unknown field":  {"model: {name: m, base_ulr: x}\n" + clerk, "base_ulr"},
 		"a key that is not": {"model: {name: m, key_env: NOT_SET, " + at + "}\n" + clerk, "NOT_SET"},
