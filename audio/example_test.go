@@ -2,7 +2,6 @@ package audio_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -24,16 +23,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var back []int16
-	for buf := make([]int16, 1024); ; {
-		n, err := r.ReadMono(buf)
-		back = append(back, buf[:n]...)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
+	back, err := r.ReadAllMono(0)
+	if err != nil {
+		log.Fatal(err)
 	}
 	wide, err := audio.Resample(back, r.Format().Rate, 16000)
 	if err != nil {

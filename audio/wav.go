@@ -208,6 +208,28 @@ func (w *WAVReader) ReadMono(dst []int16) (int, error) {
 	return n, nil
 }
 
+// ReadAllMono reads what is left of the file like ReadMono, but not more than limit samples; a
+// limit of 0 means all of it. The end of the file is not an error.
+func (w *WAVReader) ReadAllMono(limit int) ([]int16, error) {
+	var pcm []int16
+	buf := make([]int16, 4096)
+	for limit == 0 || len(pcm) < limit {
+		part := buf
+		if limit > 0 {
+			part = buf[:min(len(buf), limit-len(pcm))]
+		}
+		n, err := w.ReadMono(part)
+		pcm = append(pcm, part[:n]...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return pcm, err
+		}
+	}
+	return pcm, nil
+}
+
 // fill reads up to size bytes, a whole number of blocks, into buf and returns the
 // number read. It sets err after the last block.
 func (w *WAVReader) fill(size int) int {

@@ -401,3 +401,37 @@ func TestWAVReaderOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestReadAllMono reads what is left of a file, all of it or up to a limit, and reports a file
+// that is cut off.
+func TestReadAllMono(t *testing.T) {
+	pcm := make([]int16, 10_000)
+	for i := range pcm {
+		pcm[i] = int16(i)
+	}
+	data := riff(chunk("fmt ", fmtBody(WAVPCM, 1, 8000, 16)), chunk("data", pcmBytes(pcm...)))
+	for _, c := range []struct{ skip, limit, want int }{
+		{0, 0, 10_000}, {0, 10_000, 10_000}, {0, 10_001, 10_000}, {0, 9_999, 9_999}, {0, 1, 1}, {4_000, 0, 6_000}, {10_000, 0, 0}, {10_000, 5, 0},
+	} {
+		r, err := NewWAVReader(bytes.NewReader(data), WAVReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.skip > 0 {
+			if _, err := r.ReadAllMono(c.skip); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := r.ReadAllMono(c.limit)
+		if err != nil || !slices.Equal(got, pcm[c.skip:c.skip+c.want]) {
+			t.Errorf("after %d samples, at most %d: %d samples, error %v", c.skip, c.limit, len(got), err)
+		}
+	}
+	r, err := NewWAVReader(bytes.NewReader(data[:len(data)-1]), WAVReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.ReadAllMono(0); !errors.Is(err, io.ErrUnexpectedEOF) || len(got) != 9_999 {
+		t.Errorf("a file without its last byte: %d samples, error %v", len(got), err)
+	}
+}

@@ -2,14 +2,14 @@ package detector_test
 
 import (
 	"bufio"
-	"encoding/binary"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/audio"
 )
 
 // rate is the sampling rate of all recordings after they were read.
@@ -35,45 +35,23 @@ func sharedData(t testing.TB, folder string) string {
 	return path
 }
 
-// readWAV reads mono 16-bit PCM and converts it to rate.
+// readWAV reads a recording as mono sound and converts it to rate.
 func readWAV(t testing.TB, path string) []int16 {
 	t.Helper()
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pcm, from, err := decodeWAV(data)
+	defer f.Close()
+	r, err := audio.NewWAVReader(f, audio.WAVReaderOptions{})
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	return resample(pcm, from)
-}
-
-func decodeWAV(data []byte) (pcm []int16, hertz int, err error) {
-	if len(data) < 12 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WAVE" {
-		return nil, 0, errors.New("not a WAV file")
+	pcm, err := r.ReadAllMono(0)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	for at := 12; at+8 <= len(data); {
-		size := int(binary.LittleEndian.Uint32(data[at+4:]))
-		body := data[at+8 : min(at+8+size, len(data))]
-		switch string(data[at : at+4]) {
-		case "fmt ":
-			if len(body) < 16 || binary.LittleEndian.Uint16(body[2:]) != 1 || binary.LittleEndian.Uint16(body[14:]) != 16 {
-				return nil, 0, errors.New("expected mono 16-bit PCM")
-			}
-			hertz = int(binary.LittleEndian.Uint32(body[4:]))
-		case "data":
-			pcm = make([]int16, len(body)/2)
-			for i := range pcm {
-				pcm[i] = int16(binary.LittleEndian.Uint16(body[2*i:]))
-			}
-		}
-		at += 8 + size + size%2
-	}
-	if hertz == 0 || pcm == nil {
-		return nil, 0, errors.New("no format or no data")
-	}
-	return pcm, hertz, nil
+	return resample(pcm, r.Format().Rate)
 }
 
 // resample converts the rate with a windowed sinc; it is slow, but sufficient for a

@@ -82,14 +82,7 @@ func recording(path string) (pcm []int16, err error) {
 	if w.Format().Rate != rate {
 		return nil, fmt.Errorf("%s: %d Hz", path, w.Format().Rate)
 	}
-	buf := make([]int16, 4800)
-	for {
-		n, err := w.ReadMono(buf)
-		pcm = append(pcm, buf[:n]...)
-		if err != nil {
-			return pcm, nil
-		}
-	}
+	return w.ReadAllMono(0)
 }
 
 func check(t testing.TB, err error) {

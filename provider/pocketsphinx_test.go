@@ -48,13 +48,8 @@ func phrase(t *testing.T) (pcm []int16, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	buf := make([]int16, 4800)
-	for {
-		n, err := w.ReadMono(buf)
-		pcm = append(pcm, buf[:n]...)
-		if err != nil {
-			break
-		}
+	if pcm, err = w.ReadAllMono(0); err != nil {
+		t.Fatal(err)
 	}
 	if pcm, err = audio.Resample(pcm, w.Format().Rate, pocketsphinx.Rate); err != nil {
 		t.Fatal(err)

@@ -340,19 +340,11 @@ func readSound(path string) (pcm []int16, err error) {
 	}
 	rate := r.Format().Rate
 	limit := int(audio.PosOf(longestUtterance, rate))
-	buf := make([]int16, 4096)
-	for {
-		n, err := r.ReadMono(buf)
-		pcm = append(pcm, buf[:n]...)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if len(pcm) > limit {
-			return nil, fmt.Errorf("%s: the sound is longer than %v, the maximum of one utterance", path, longestUtterance)
-		}
+	if pcm, err = r.ReadAllMono(limit + 1); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(pcm) > limit {
+		return nil, fmt.Errorf("%s: the sound is longer than %v, the maximum of one utterance", path, longestUtterance)
 	}
 	if len(pcm) == 0 {
 		return nil, fmt.Errorf("%s: the file contains no sound", path)

@@ -3,7 +3,6 @@ package eval
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -228,17 +227,9 @@ func readWAV(path string) ([]int16, error) {
 	if err != nil {
 		return nil, fmt.Errorf("eval: %s: %w", path, err)
 	}
-	var pcm []int16
-	buf := make([]int16, 4096)
-	for {
-		n, err := r.ReadMono(buf)
-		pcm = append(pcm, buf[:n]...)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("eval: %s: %w", path, err)
-		}
+	pcm, err := r.ReadAllMono(0)
+	if err != nil {
+		return nil, fmt.Errorf("eval: %s: %w", path, err)
 	}
 	return audio.Resample(pcm, r.Format().Rate, Rate)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -550,17 +549,10 @@ func recording(t testing.TB, name string) (pcm []int16, rate int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	buf := make([]int16, 4096)
-	for {
-		n, err := r.ReadMono(buf)
-		pcm = append(pcm, buf[:n]...)
-		if errors.Is(err, io.EOF) {
-			return pcm, r.Format().Rate
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	if pcm, err = r.ReadAllMono(0); err != nil {
+		t.Fatal(err)
 	}
+	return pcm, r.Format().Rate
 }
 
 // bytesOf encodes samples as PCM16.
