@@ -101,7 +101,11 @@ func TestContextFromTheStart(t *testing.T) {
 	if status, b := h.do("GET", path+"/context", ""); status != http.StatusOK || strings.TrimSpace(string(b)) != set {
 		t.Errorf("the context is %d %s, expected %s", status, b, set)
 	}
-	_, trace := h.do("GET", path+"/trace", "")
+	var trace []byte
+	eventually(t, "the start in the trace", func() bool {
+		_, trace = h.do("GET", path+"/trace", "")
+		return bytes.Contains(trace, []byte(`"user.start"`))
+	})
 	if at, begun := bytes.Index(trace, []byte("a.go")), bytes.Index(trace, []byte(`"user.start"`)); at < 0 || begun < at {
 		t.Errorf("the context is at %d of the trace, the start at %d: expected it before", at, begun)
 	}

@@ -54,8 +54,8 @@ test("what is kept is listed, page by page, and read", { skip }, async (t) => {
   await page.getByText("the conversation is encrypted").waitFor();
   assert.ok(await page.getByRole("button", { name: "Step through it" }).isDisabled());
   await page.locator(".conversation").nth(3).click();
-  assert.ok(await page.getByRole("button", { name: "Delete…" }).isDisabled(), "what goes on is not deleted");
   await page.getByRole("link", { name: "Watch it" }).waitFor();
+  assert.ok(await page.getByRole("button", { name: "Delete…" }).isDisabled(), "what goes on is not deleted");
 });
 
 test("what is kept is searched, and filtered by where it stands", { skip }, async (t) => {
