@@ -19,7 +19,7 @@ var layers = []struct {
 	{5, []string{"internal/model", ".", "server/api", "internal/bench", "internal/eval", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
-	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
+	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
 	{1, []string{"port", "conv", "internal/codec/*", "internal/recording"}},
 	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "examples", "examples/research/desk"}},
 	// detector, provider and leg contain common tests of the adapters below them.
@@ -32,6 +32,7 @@ var rooms = [][]string{
 	{"internal/yamlfile", "dialog/value", "dialog/agent", "dialog/command", "dialog/words", "dialog", "dialog/rasa"},
 	{"internal/yamlfile", "internal/config"},
 	{"internal/model", "."},
+	{"internal/failure", "internal/socket"},
 }
 
 // onlyImportedBy restricts the importers of a package.

@@ -1,3 +1,4 @@
-// Package nettest simulates a bad network, which loses, delays and reorders packets, on
-// real sockets of the loopback interface. Only tests may import it.
+// Package nettest simulates networks: a bad one, which loses, delays and reorders packets, on
+// real sockets of the loopback interface, and one in memory, for virtual time. Only tests may
+// import it.
 package nettest

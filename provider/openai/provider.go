@@ -18,6 +18,7 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
+	"github.com/hocketvoice/hocket/internal/failure"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 )
@@ -299,7 +300,7 @@ func (a *answer) fetch(parent context.Context, body []byte) error {
 func requestID(h http.Header) string {
 	for _, name := range []string{"X-Request-Id", "Apim-Request-Id"} {
 		if id := h.Get(name); id != "" {
-			return clip(id)
+			return failure.Clip(id)
 		}
 	}
 	return ""

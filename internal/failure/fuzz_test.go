@@ -1,4 +1,4 @@
-package openai
+package failure
 
 import (
 	"net/http"
@@ -20,7 +20,7 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, ms, after, date string) {
 		h := http.Header{"Retry-After-Ms": {ms}, "Retry-After": {after}, "Date": {date}}
-		if d := retryAfter(h, time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)); d < 0 || d > maxAfter {
+		if d := After(h, time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)); d < 0 || d > maxAfter {
 			t.Fatalf("%q, %q, %q is %v", ms, after, date, d)
 		}
 	})
