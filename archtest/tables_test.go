@@ -33,6 +33,7 @@ var rooms = [][]string{
 	{"internal/yamlfile", "internal/config"},
 	{"internal/model", "."},
 	{"internal/failure", "internal/socket"},
+	{"turn", "dialog"},
 }
 
 // onlyImportedBy restricts the importers of a package.

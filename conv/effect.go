@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // Effect is work for the driver: plain data that can be printed, recorded and
@@ -32,12 +33,12 @@ type Expect struct {
 	Expect dialog.Expectation `json:"expect"`
 }
 
-// NoteAnswer says what the dialogue makes of the words of the user's turn so far, of which those
-// of Utterance are the last. The driver uses it to detect the end of the turn
-// ([turn.PolicyAuto]).
+// NoteAnswer says whether the words of the user's turn so far are a complete answer. Utterance
+// is the stretch of speech of the last of these words. The driver uses the effect to detect the
+// end of the turn ([turn.PolicyAuto]).
 type NoteAnswer struct {
-	Utterance int                 `json:"utterance"`
-	Answer    dialog.Completeness `json:"answer"`
+	Utterance int               `json:"utterance"`
+	Answer    turn.Completeness `json:"answer"`
 }
 
 // FinalizeTranscript asks the recognizer for the final transcript of a user turn, as

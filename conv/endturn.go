@@ -1,7 +1,6 @@
 package conv
 
 import (
-	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/internal/timers"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -40,16 +39,16 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	}
 }
 
-// noteAnswer tells the driver what the dialogue makes of the words of the user's turn. before are
-// the words before this event; what the dialogue made of them follows from the state, too.
+// noteAnswer tells the driver whether the words of the user's turn are a complete answer. before
+// has the words before this event: nothing is told if the answer was undecided and stays so.
 func (c *Conversation) noteAnswer(before string) {
 	if c.opts.Endpoint != turn.PolicyAuto || c.opts.Agent == nil || c.st.Phase != ListeningCapturing {
 		return
 	}
-	read := func(words string) dialog.Completeness {
+	read := func(words string) turn.Completeness {
 		return c.opts.Agent.Completeness(&c.st.Dialogue, c.st.Now, words)
 	}
-	if now := read(c.st.User.Words()); now != dialog.Undecided || read(before) != dialog.Undecided {
+	if now := read(c.st.User.Words()); now != turn.Undecided || read(before) != turn.Undecided {
 		c.out.emit(NoteAnswer{Utterance: c.st.Floor.Utterance, Answer: now})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/convtest"
 	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // somehow is one of each kind of effect.
@@ -18,7 +19,7 @@ var somehow = []conv.Effect{
 	conv.PrimeAudio{},
 	conv.Listen{},
 	conv.Expect{Expect: dialog.Expectation{Slot: "pin", Kind: "digits", Secret: true}},
-	conv.NoteAnswer{Utterance: 3, Answer: dialog.Incomplete},
+	conv.NoteAnswer{Utterance: 3, Answer: turn.Incomplete},
 	conv.FinalizeTranscript{Turn: 3},
 	conv.RequestReply{Turn: 4, UserTurn: 3, Request: 2, Attempt: 1, Text: "hello", Why: conv.RequestUtterance},
 	conv.Summarize{Request: 5, Items: 20},

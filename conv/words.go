@@ -97,7 +97,8 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	}
 }
 
-// hearWhileListening handles words of the user's turn, or words that begin it.
+// hearWhileListening handles words in a listening phase. They belong to the user's turn, which
+// they begin if it is not open.
 func (c *Conversation) hearWhileListening(text string, confidence float64, final, ends bool) {
 	if c.ear.echoed(&c.st, text) {
 		text = ""

@@ -7,45 +7,36 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/dialog/value"
+	turntaking "github.com/hocketvoice/hocket/turn" // turn is an input of the dialogue here
 )
 
 // This file reads the user's words while they are being said, and tells whether the answer
 // is complete. The end of the turn depends on it.
 
-// Completeness says whether words are a complete answer to what the agent expects.
-type Completeness string
-
-// The values of Completeness.
-const (
-	Undecided  Completeness = ""           // more words may follow
-	Complete   Completeness = "complete"   // nothing that can follow changes the answer
-	Incomplete Completeness = "incomplete" // more words must follow
-)
-
 // Completeness reads the words that the user has said so far in the current turn. The state
 // does not change. It takes some microseconds, so that it can be called for each partial
 // transcript.
-func (a *Agent) Completeness(st *State, now time.Time, words string) Completeness {
+func (a *Agent) Completeness(st *State, now time.Time, words string) turntaking.Completeness {
 	c := st.Clone() // a rule that fails would put it into the error state
 	c.init()
 	t := a.turn(&c, now)
 	t.read(words)
 	if len(t.rd.Toks) == 0 {
-		return Undecided
+		return turntaking.Undecided
 	}
 	open := unfinished(a.def.Lang, t.rd.Toks)
 	switch c.ConversationState {
 	case Confirming:
 		// A no is often followed by a correction.
-		if a.def.Lang.YesOrNo(t.rd.Toks) == value.Yes && open == Undecided {
-			return Complete
+		if a.def.Lang.YesOrNo(t.rd.Toks) == value.Yes && open == turntaking.Undecided {
+			return turntaking.Complete
 		}
 	case WaitingForSlot:
 		s := a.def.SlotIndex[c.WaitingForSlot]
-		if s == nil || t.flow == nil || open == Incomplete && !spelled(s) { // "a" is a letter of a code
+		if s == nil || t.flow == nil || open == turntaking.Incomplete && !spelled(s) { // "a" is a letter of a code
 			break
 		}
-		if found := t.answers(s); found != Undecided {
+		if found := t.answers(s); found != turntaking.Undecided {
 			return found
 		}
 	case Idle, Understanding, ValidatingSlot, ExecutingAction, Completed, Error:
@@ -54,47 +45,47 @@ func (a *Agent) Completeness(st *State, now time.Time, words string) Completenes
 }
 
 // unfinished returns Incomplete for words that end in the middle of a sentence.
-func unfinished(l *value.Language, toks []value.Token) Completeness {
+func unfinished(l *value.Language, toks []value.Token) turntaking.Completeness {
 	if l.Unfinished.EndsAt(toks, len(toks)) > 0 {
-		return Incomplete
+		return turntaking.Incomplete
 	}
-	return Undecided
+	return turntaking.Undecided
 }
 
 // answers reads the words as an answer for the awaited slot.
-func (t *turn) answers(s *agent.Slot) Completeness {
+func (t *turn) answers(s *agent.Slot) turntaking.Completeness {
 	if answer := t.a.def.Lang.YesOrNo(t.rd.Toks); t.st.Suggested != nil && answer == value.Yes {
-		return Complete
+		return turntaking.Complete
 	}
 	if s.Closed() && t.begunName(s) {
 		if _, sure, _ := t.heard().Simple(s); sure == value.Certain {
-			return Undecided // "New York", which may become "New York City"
+			return turntaking.Undecided // "New York", which may become "New York City"
 		}
-		return Incomplete
+		return turntaking.Incomplete
 	}
 	v, sure, direct := t.heard().Simple(s)
 	if !direct || sure != value.Certain || s.AnyWords() {
-		return Undecided
+		return turntaking.Undecided
 	}
 	_, err := t.accept(s, t.collectStep(s), v)
 	switch {
 	case t.failed:
-		return Undecided
+		return turntaking.Undecided
 	case err != nil:
 		return t.begun(s, v)
 	case t.extends(s, v):
-		return Undecided
+		return turntaking.Undecided
 	}
-	return Complete
+	return turntaking.Complete
 }
 
 // begun returns Incomplete for a value that the slot refuses because characters of it are
 // missing.
-func (t *turn) begun(s *agent.Slot, v any) Completeness {
+func (t *turn) begun(s *agent.Slot, v any) turntaking.Completeness {
 	if checked(s) || spelled(s) && value.Length(v) < s.Length[0] {
-		return Incomplete
+		return turntaking.Incomplete
 	}
-	return Undecided
+	return turntaking.Undecided
 }
 
 // spelled reports whether values of the slot are said character by character.
@@ -107,8 +98,9 @@ func checked(s *agent.Slot) bool {
 	return slices.ContainsFunc(s.Validators, func(v agent.NamedValidator) bool { return v.Name == "iban" })
 }
 
-// extends reports whether further words can make another value of the slot's value v. A year
-// after a day and a month does not count: hardly anybody pauses before it.
+// extends reports whether the user can go on so that the words have another value than v for the
+// slot: "ten" may become "ten thirty". A year after a day and a month does not count, because
+// hardly anybody pauses before it.
 func (t *turn) extends(s *agent.Slot, v any) bool {
 	if s.Closed() || s.Type == value.TypeBoolean || checked(s) {
 		return false

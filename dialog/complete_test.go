@@ -7,6 +7,7 @@ import (
 
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // slotAgent asks for each of its slots in a flow of its own.
@@ -47,7 +48,7 @@ flows:
 
 // TestCompleteness reads partial transcripts as answers to the question for a slot.
 func TestCompleteness(t *testing.T) {
-	const complete, incomplete, undecided = dialog.Complete, dialog.Incomplete, dialog.Undecided
+	const complete, incomplete, undecided = turn.Complete, turn.Incomplete, turn.Undecided
 	a, problems := dialog.Parse([]agent.File{{Name: "agent.yaml", Data: []byte(slotAgent)}})
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -55,7 +56,7 @@ func TestCompleteness(t *testing.T) {
 	now := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		slot, words string
-		want        dialog.Completeness
+		want        turn.Completeness
 	}{
 		{"pin", "", undecided},
 		{"pin", "one two three", incomplete},

@@ -120,7 +120,7 @@ func (a *sound) perform(e conv.Effect) {
 	case conv.Expect:
 		a.up.Expect(e.Expect)
 	case conv.NoteAnswer:
-		a.up.Answer(e.Utterance, turn.Completeness(e.Answer))
+		a.up.Answer(e.Utterance, e.Answer)
 	case conv.FinalizeTranscript:
 		a.up.Finalize()
 	case conv.Speak:

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Completeness says what the dialogue makes of the words of a turn so far. The values are
-// those of dialog.Completeness.
+// Completeness says whether the words of a turn so far are a complete answer to what the agent
+// expects. The dialogue reads the words.
 type Completeness string
 
 // The values of Completeness.

@@ -164,8 +164,8 @@ func (t *message) ofAnother(toks []value.Token) bool {
 	return false
 }
 
-// strange reports whether a word is neither a word of the agent's flows and slots nor one of a
-// known value.
+// strange reports whether a word is unknown: no flow, slot or output of the agent has it, and no
+// value that was given.
 func (t *message) strange(word string) bool {
 	has := func(words map[string]bool) bool { return words[word] }
 	if slices.ContainsFunc(t.a.flowWords, has) || slices.ContainsFunc(t.a.askables, func(x askable) bool { return has(x.words) }) {

@@ -291,7 +291,7 @@ func (f modelOf) Reply(ctx context.Context, r port.Request, emit func(port.Delta
 	return f(ctx, r, emit)
 }
 
-// eventsOf returns the events of the user's last line.
+// eventsOf returns the events since the user's last message.
 func eventsOf(st dialog.State) []dialog.TraceEvent {
 	for i, e := range slices.Backward(st.Trace) {
 		if e.Event == "user_message" {

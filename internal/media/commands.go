@@ -62,8 +62,8 @@ func (u *Uplink) Release() { u.ask(command{kind: commandRelease}) }
 // Expect sets what the agent expects to hear.
 func (u *Uplink) Expect(e dialog.Expectation) { u.ask(command{kind: commandExpect, expect: e}) }
 
-// Answer sets what the dialogue makes of the words of the turn, up to those of an utterance. It
-// holds until the next call or the end of the turn.
+// Answer sets whether the words of the turn, up to those of an utterance, are a complete answer.
+// It holds until the next call or the end of the turn.
 func (u *Uplink) Answer(utterance int, c turn.Completeness) {
 	u.ask(command{kind: commandAnswer, heard: utterance, answer: c})
 }
