@@ -99,7 +99,7 @@ test-race: have-deps have-postgresql
 .PHONY: test-plain
 test-plain: have-deps have-postgresql
 	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
-	$(GOTEST) -tags '$(TAGS)' -run 'BySpeech|Ears' ./internal/app # what it leaves out with the detector
+	$(GOTEST) -tags '$(TAGS)' -run 'BySpeech|Ears' ./internal/app ./internal/eval # what they leave out with the detector
 
 # What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure
@@ -183,7 +183,7 @@ soak: have-deps
 ## ears: the calls with an echo of the agent's voice, all of them (half an hour)
 .PHONY: ears
 ears: have-deps
-	HOCKET_LONG=1 go test -count=1 -v -run Ears -timeout 4h -tags '$(TAGS)' ./internal/app
+	HOCKET_LONG=1 go test -count=1 -v -run Ears -timeout 4h -tags '$(TAGS)' ./internal/eval
 
 ## panel: the panel's bundle from web/, into server/panel/dist (needs Node)
 .PHONY: panel

@@ -62,8 +62,6 @@ type CallOptions struct {
 	Play            bool // play both sides aloud; implies Realtime
 	// Echo is the agent's voice in the caller's microphone.
 	Echo file.Echo
-	// Microphone, if not nil, is that of [file.Options].
-	Microphone func(pcm []int16, speaking bool)
 	// Day is the date on which virtual time begins, at noon; today if zero.
 	Day time.Time
 	// Watch, if not nil, is called for every step.
@@ -104,7 +102,7 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 	}
 	leg, err := file.New(file.Options{
 		Rate: callRate, Utterances: utterances, Realtime: o.Realtime, Out: out, Mix: mix,
-		Echo: o.Echo, Microphone: o.Microphone,
+		Echo: o.Echo,
 	})
 	if err != nil {
 		return result, err

@@ -1,0 +1,6 @@
+//go:build race
+
+package eval
+
+// raceDetector says that every access to memory is slow.
+const raceDetector = true
