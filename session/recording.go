@@ -98,36 +98,36 @@ func frames(d time.Duration) int { return int(d / audio.FrameDuration) }
 
 // person adds a frame of the person.
 func (t *tape) person(pcm []int16) {
-	if t == nil {
-		return
-	}
-	now := t.frame(t.now())
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now >= t.limit {
-		return
-	}
-	n := t.sound.End()
-	t.sound.Person(now, pcm)
-	if t.asked || t.hushed {
-		t.sound.HushPerson(n, t.sound.End())
-	}
+	t.add(func(now int) {
+		n := t.sound.End()
+		t.sound.Person(now, pcm)
+		if t.asked || t.hushed {
+			t.sound.HushPerson(n, t.sound.End())
+		}
+	})
 }
 
 // agent adds a frame that was sent to the person. turn is 0 if it contains no speech.
 func (t *tape) agent(turn int, pcm []int16) {
+	t.add(func(now int) {
+		t.sound.Agent(now, turn, pcm)
+		if t.silent[turn] {
+			t.sound.HushAgent(turn)
+		}
+	})
+}
+
+// add calls put, with t locked and the number of the present frame, unless the tape has
+// reached its limit.
+func (t *tape) add(put func(now int)) {
 	if t == nil {
 		return
 	}
 	now := t.frame(t.now())
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now >= t.limit {
-		return
-	}
-	t.sound.Agent(now, turn, pcm)
-	if t.silent[turn] {
-		t.sound.HushAgent(turn)
+	if now < t.limit {
+		put(now)
 	}
 }
 
