@@ -21,7 +21,7 @@ var layers = []struct {
 	{3, []string{"session", "server/node", "internal/explore/gen"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection"}},
 	{1, []string{"port", "conv", "internal/codec/*", "internal/recording"}},
-	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "examples", "examples/research/desk"}},
+	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "examples", "examples/research/desk"}},
 	// detector, provider and leg contain common tests of the adapters below them.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/*/fake"}},
 }
@@ -45,7 +45,8 @@ var onlyImportedBy = map[string][]string{
 
 // wrapped are other modules that only one package imports, except for tests.
 var wrapped = map[string]string{
-	"github.com/goccy/go-yaml": "internal/yamlfile",
+	"github.com/goccy/go-yaml":     "internal/yamlfile",
+	"github.com/ebitengine/purego": "internal/onnx",
 }
 
 // public packages form the library: every exported name has a doc comment.
@@ -127,6 +128,7 @@ var workers = map[string]string{
 	"leg/realtime: (*conn).carry":          "itself: the writer ends with the connection, before it returns",
 	"leg/realtime: (*conn).carryCall":      "itself: who waits for another connection ends with this one, before it returns",
 	"leg/realtime: (*conn).clock":          "itself: answers beside the conversation end with its context, before it returns",
+	"internal/onnx: (*Session).interrupt":  "the function that it returns, before Run does",
 	"tool/a2a: Open":                       "itself: a fork and join",
 	"internal/bench: MeasureFootprint":     "itself, before it returns",
 	"internal/bench: hold":                 "the end that it returns",
