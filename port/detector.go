@@ -1,5 +1,7 @@
 package port
 
+import "context"
+
 // Detector detects speech in sound. It is safe for concurrent use; its streams are
 // not.
 type Detector interface {
@@ -20,4 +22,17 @@ type DetectorStream interface {
 	Write(pcm []int16) float64
 	// Reset forgets all samples, so that the stream is as it was after Open.
 	Reset()
+}
+
+// EndOfTurn hears whether a speaker who is silent has finished. It is safe for concurrent use.
+type EndOfTurn interface {
+	// Name returns the model's name for diagnostics ("smartturn").
+	Name() string
+	// Rate returns the sampling rate that Finished expects, in hertz.
+	Rate() int
+	// Finished returns the probability (0 to 1) that the speaker has finished. pcm is the
+	// sound of the turn, with the silence at its end; a model may use its end only. Finished
+	// may take a tenth of a second of one core, and wait for other computations before. If
+	// ctx ends while it waits, it returns ctx.Err().
+	Finished(ctx context.Context, pcm []int16) (float64, error)
 }
