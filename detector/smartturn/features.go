@@ -91,7 +91,7 @@ func (s *spectrum) features(pcm []int16, out []float32) {
 		if c < 3 || c*hop+window/2 > pad {
 			s.columnAt(c * hop)
 		}
-		for b, v := range s.column {
+		for b, v := range &s.column {
 			loudest = max(loudest, v)
 			out[b*columns+c] = float32(v)
 		}
