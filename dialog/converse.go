@@ -99,6 +99,7 @@ func (t *turn) take(s *agent.Slot, v any, sure value.Certainty) {
 		t.enter(WaitingForSlot)
 		return
 	case value.Unread:
+		t.missed = true
 		t.reject(s, "not a "+string(s.Type))
 		return
 	case value.Certain:

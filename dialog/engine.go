@@ -81,6 +81,11 @@ func (s *State) init() {
 // cancel. The result of an action or an understanding that is not outstanding changes
 // nothing.
 func (a *Agent) Handle(st *State, now time.Time, in Input) Output {
+	return a.handle(st, now, in).finish()
+}
+
+// handle handles an input and returns the turn, whose output is not complete.
+func (a *Agent) handle(st *State, now time.Time, in Input) *turn {
 	switch {
 	case st.ConversationState == "": // the user speaks first
 		a.begin(st)
@@ -98,7 +103,7 @@ func (a *Agent) Handle(st *State, now time.Time, in Input) Output {
 	default:
 		panic(fmt.Sprintf("dialog: unexpected input %T", in))
 	}
-	return t.finish()
+	return t
 }
 
 // Repeat returns the last response again. The state does not change.
@@ -204,6 +209,7 @@ type turn struct {
 
 	outcome  string // of the flow that has ended: "denied", "failed" or ""
 	changing bool   // the user was asked what to change
+	missed   bool   // nothing in the message was used, see [Agent.Missed]
 }
 
 func (a *Agent) turn(st *State, now time.Time) *turn {

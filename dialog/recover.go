@@ -88,6 +88,7 @@ func (t *turn) notUnderstood() {
 		return
 	}
 	st.Misses++
+	t.missed = true
 	t.trace("not_understood", TraceData{})
 	if t.giveUp() {
 		t.back()
@@ -117,6 +118,7 @@ func (t *turn) cannotHandle(reason string) {
 // mean Boston?"). Otherwise it repeats the question and counts a miss.
 func (t *turn) notCaught(m Message) {
 	st := t.st
+	t.missed = true
 	t.trace("low_confidence", TraceData{Detail: strconv.FormatFloat(m.Confidence, 'f', 2, 64)})
 	if t.doubt() {
 		return
