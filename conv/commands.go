@@ -11,6 +11,9 @@ import (
 func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	st := &c.st
 	voice := e.Source.voice()
+	if !voice {
+		st.Going = going{}
+	}
 	switch st.Phase {
 	case Speaking:
 		if voice && c.st.profile(&c.opts).Policy == turn.BargeInNone {
@@ -68,7 +71,7 @@ func (c *Conversation) callOff(cause Cause) {
 func (c *Conversation) takeReplyBack(cause Cause) {
 	st := &c.st
 	st.DeadAir.UserActive(c.st.Now)
-	st.Pending.Ending, st.Pending.Resume = false, ""
+	st.Pending.Ending, st.Going = false, going{}
 	if st.Reply.Turn != 0 {
 		c.cancelReply(TurnInterrupted)
 	}
@@ -87,6 +90,7 @@ func (c *Conversation) handleUserCancel(e UserCancel) {
 		c.callOffTask(c.st.Calls.task(e.ID))
 		return
 	}
+	c.st.Going = going{}
 	switch c.st.Phase {
 	case ListeningCapturing:
 		c.st.Floor.Speaking = false

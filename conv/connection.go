@@ -119,13 +119,15 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 		}
 		st.Conn.Unanswered = u
 	}
-	rest := ""
 	if !running && st.Reply.Turn != 0 && c.st.partHeard() {
-		rest = c.st.unheard() // said after the connection is restored, unless the user speaks first
+		st.leaveOff() // said after the connection is restored, unless the user speaks first
 	}
-	c.st.asksLater(rest)
+	rest := st.Going
+	if st.User.Words() != "" {
+		rest = going{}
+	}
 	c.breakOff(TurnInterrupted)
-	st.Pending.Resume = rest
+	st.Going = rest
 	st.Conn.Attempts = 0
 	c.become(Reconnecting, cause)
 	c.out.emit(SaveContext{Reason: string(cause)})
@@ -144,7 +146,7 @@ func (c *Conversation) breakOff(how TurnEventType) {
 	c.st.Barge.Reset()
 	c.st.keepWords(&c.out, &c.opts, &c.ear)
 	st.Floor.Speaking, st.Floor.Barged = false, 0
-	st.Pending.Resume = ""
+	st.Going = going{}
 	c.st.disarm(timers.Grace)
 }
 
@@ -202,6 +204,7 @@ func (c *Conversation) restored(cause Cause) {
 // user to repeat them, because half a sentence may mean anything.
 func (c *Conversation) resumeUnanswered() {
 	u := c.st.Conn.Unanswered.take()
+	c.st.Going = going{}
 	if u.cut() {
 		c.st.Pending.Apology = "" // apology.cut takes its place
 		c.say(ReplyNotice, c.phrases.Text("apology.cut"), "apology.cut", causeResumed)

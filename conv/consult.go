@@ -64,7 +64,15 @@ func (c *Conversation) followAdvice(cause Cause) {
 		c.sayWords(text, "", cause)
 		return
 	}
-	c.followDialogue(a.Handle(d, c.st.Now, a.Interpret(d, c.st.Now, []byte(advice))), cause)
+	in := a.Interpret(d, c.st.Now, []byte(advice))
+	if c.st.Going.waits() && a.Missed(d, c.st.Now, in) {
+		a.TakeBack(d, c.st.Now)
+		c.st.expect(&c.out, a.Expect(d))
+		c.goOn()
+		return
+	}
+	c.st.Going = going{}
+	c.followDialogue(a.Handle(d, c.st.Now, in), cause)
 }
 
 // unadvised cancels the request for the meaning of a user turn, because the reply is taken

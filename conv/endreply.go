@@ -33,6 +33,7 @@ func (c *Conversation) endReply(how TurnEventType) {
 	c.st.sealPart(&c.opts)
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
+		c.st.Going = going{}
 		c.st.consentAsked()
 	} else {
 		c.st.changed = true
@@ -132,13 +133,6 @@ func (c *Conversation) releaseReply(cause Cause) {
 		return
 	}
 	c.maybeEndReply(cause)
-}
-
-// unheard returns the text of the reply that has not been heard.
-func (s *State) unheard() string {
-	r := &s.Reply
-	heard := heardPrefix(r.Text, s.heardSoFar(), s.Playout.Text)
-	return squeeze(r.Text[len(heard):])
 }
 
 // partHeard reports whether the current part of the reply has begun to play.

@@ -82,7 +82,7 @@ func (c *Conversation) commit(cause Cause) {
 	c.st.disarm(timers.Final)
 	u := c.st.User
 	text := u.Words()
-	if text == "" {
+	if text == "" || c.untrusted(text, &u, cause) {
 		c.nothingSaid(cause)
 		return
 	}
@@ -90,7 +90,7 @@ func (c *Conversation) commit(cause Cause) {
 		c.cancelReply(TurnInterrupted) // a held reply is taken back when the user has said words
 	}
 	p := &c.st.Pending
-	p.Resume, p.Ending, p.Apology = "", false, ""
+	p.Ending, p.Apology = false, ""
 	before := ""
 	if waits := &c.st.Conn.Unanswered; c.opts.Agent != nil {
 		if before = waits.unread(); before != "" { // a model reads it in the history, but the dialogue does not
@@ -104,6 +104,9 @@ func (c *Conversation) commit(cause Cause) {
 	c.st.Consent.answered(&c.ear, u.Turn, text, u.Began)
 	c.st.Floor.noteTail(u, u.Partial != "")
 	c.st.closeUserTurn(&c.out, TurnCompleted)
+	if c.opts.Agent == nil || c.st.Rules.ListenOnly || cause == causeUserText {
+		c.st.Going = going{} // otherwise ask decides
+	}
 	if c.st.Rules.ListenOnly && cause != causeUserText {
 		c.st.Floor.Barged = 0
 		c.become(ListeningReady, cause)
@@ -114,8 +117,9 @@ func (c *Conversation) commit(cause Cause) {
 	c.ask(RequestUtterance, joinWords(before, text), u.Confidence, cause)
 }
 
-// nothingSaid ends a turn of the user without words. A held reply continues; otherwise the
-// machine listens again. A voice without words until then is taken for a noise.
+// nothingSaid ends a turn of the user without words, or without words that count. A held reply
+// continues, and one that was cut off goes on; otherwise the machine listens again. A voice
+// without words until then is taken for a noise.
 func (c *Conversation) nothingSaid(cause Cause) {
 	c.st.Floor.Speaking = false
 	c.st.closeUserTurn(&c.out, TurnAbandoned)
@@ -124,6 +128,9 @@ func (c *Conversation) nothingSaid(cause Cause) {
 		return
 	}
 	c.st.Floor.Barged = 0
+	if !c.st.Going.waits() {
+		c.st.Going = going{Row: c.st.Going.Row}
+	}
 	c.become(ListeningReady, cause)
 }
 

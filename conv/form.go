@@ -36,6 +36,7 @@ type stateForm struct {
 	Calls       []callForm         `json:"calls,omitempty"`
 	Session     sessionForm        `json:"session"`
 	Rules       rules              `json:"rules,omitzero"`
+	Going       going              `json:"going,omitzero"`
 	Conn        connectionForm     `json:"connection"`
 	Faults      faultsForm         `json:"faults"`
 	Pending     pendingForm        `json:"pending"`
@@ -57,7 +58,7 @@ func (s *State) form() stateForm {
 		LastTurn: s.LastTurn, LastRequest: s.LastRequest, LastCall: s.LastCall,
 		Floor: s.Floor, User: s.User, Over: s.Over, Reply: s.Reply.form(), Playout: s.Playout.form(),
 		ReadBack: s.ReadBack, Consent: s.Consent, Barge: s.Barge, DeadAir: s.DeadAir,
-		Calls: callForms(s.Calls), Session: s.Session.form(), Rules: s.Rules, Conn: s.connectionForm(), Faults: s.faultsForm(),
+		Calls: callForms(s.Calls), Session: s.Session.form(), Rules: s.Rules, Going: s.Going, Conn: s.connectionForm(), Faults: s.faultsForm(),
 		Pending: s.pendingForm(), Suspended: s.Suspended, Expect: s.Expect, Expecting: s.Expecting,
 		History: s.History, Summary: s.Summary, Context: s.Context, Said: s.Said, SaidCut: s.SaidCut, Timers: s.Timers,
 	}
@@ -65,12 +66,15 @@ func (s *State) form() stateForm {
 
 // state returns the state that a form describes, without the dialogue.
 func (f *stateForm) state() State {
+	if f.Going.Turn == 0 && f.Pending.Resume != "" { // written by an older version
+		f.Going = going{Turn: f.LastTurn, Text: f.Pending.Resume}
+	}
 	return State{
 		Phase: f.Phase, Previous: f.Previous, Entered: f.Entered, Before: f.Before, Now: f.Now,
 		LastTurn: f.LastTurn, LastRequest: f.LastRequest, LastCall: f.LastCall,
 		Floor: f.Floor, User: f.User, Over: f.Over, Reply: f.Reply.reply(), Playout: f.Playout.playout(),
 		ReadBack: f.ReadBack, Consent: f.Consent, Barge: f.Barge, DeadAir: f.DeadAir,
-		Calls: callsOf(f.Calls), Session: f.Session.session(), Rules: f.Rules, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
+		Calls: callsOf(f.Calls), Session: f.Session.session(), Rules: f.Rules, Going: f.Going, Conn: f.Conn.connection(), Faults: f.Faults.faults(),
 		Pending: f.Pending.pending(), Suspended: f.Suspended, Expect: f.Expect, Expecting: f.Expecting,
 		History: f.History, Summary: f.Summary, Context: f.Context.read(), Said: f.Said, SaidCut: f.SaidCut, Timers: f.Timers,
 	}
@@ -253,7 +257,7 @@ func (s *State) pendingForm() pendingForm {
 	p := &s.Pending
 	return pendingForm{
 		Start: s.Starting(), Greeted: p.Greeted, Texts: p.Texts, TypedAt: p.TypedAt, News: p.News,
-		Ending: p.Ending, Recover: p.Recover, Resume: p.Resume, Tell: p.Tell, Telling: p.Telling, Follow: p.Follow,
+		Ending: p.Ending, Recover: p.Recover, Resume: s.Going.rest(), Tell: p.Tell, Telling: p.Telling, Follow: p.Follow,
 		Announcing: p.Announcing, Apology: p.Apology, Feedback: p.Feedback, Settle: p.Settle,
 	}
 }
@@ -261,7 +265,7 @@ func (s *State) pendingForm() pendingForm {
 func (f *pendingForm) pending() pending {
 	return pending{
 		Greeted: f.Greeted, Texts: f.Texts, TypedAt: f.TypedAt, News: f.News,
-		Ending: f.Ending, Recover: f.Recover, Resume: f.Resume, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
+		Ending: f.Ending, Recover: f.Recover, Tell: f.Tell, Telling: f.Telling, Follow: f.Follow,
 		Announcing: f.Announcing, Apology: f.Apology, Feedback: f.Feedback, Settle: f.Settle,
 	}
 }

@@ -101,6 +101,9 @@ func (s *State) handleSessionConfigured(e SessionConfigured) {
 		return // no conversation has begun, or it is ending
 	}
 	s.Rules = rules(e)
+	if e.ListenOnly {
+		s.Going = going{} // the client starts the replies
+	}
 }
 
 // sessionLives notes that the session has begun and arms its timers.
@@ -197,7 +200,7 @@ func (c *Conversation) becomeTerminating(cause Cause) {
 		}
 		c.endCall(0, failedResult("CANCELLED", "the conversation ended", ""))
 	}
-	c.st.Pending = pending{}
+	c.st.Pending, c.st.Going = pending{}, going{}
 	c.st.Conn = connection{}
 	c.st.Floor.Barged = 0
 	c.st.disarm(timers.Grace)

@@ -38,7 +38,7 @@ func (k *mask) effect(e Effect) Effect {
 func (k *mask) conceal(s *State) {
 	k.hide(s.userWords()...)
 	r := &s.Reply
-	k.hide(&r.Text, &r.Unsaid, &r.Advice, &s.Playout.Text, &s.ReadBack.Text, &s.Summary.Text, &s.Said, &s.Pending.Resume)
+	k.hide(&r.Text, &r.Unsaid, &r.Advice, &s.Playout.Text, &s.ReadBack.Text, &s.Summary.Text, &s.Said, &s.Going.Text)
 	for i := range s.Consent.Calls {
 		k.hide(&s.Consent.Calls[i].Arguments)
 	}

@@ -17,7 +17,6 @@ type pending struct {
 
 	Texts   []string        // typed lines that have not been read
 	TypedAt time.Time       // when the first of them was typed
-	Resume  string          // the unheard rest of a reply that was cut off
 	Apology string          // the code of the apology to say
 	Tell    []string        // what flows say about results that no reply waited for
 	Follow  []dialog.Output // what flows do about such results, one output for each action that ran
@@ -66,7 +65,7 @@ func (s *State) next(o *Options) waiting {
 		waitingText:     len(p.Texts) > 0,
 		waitingRecovery: p.Recover,
 		waitingAnswer:   s.Conn.Unanswered.Turn != 0,
-		waitingRest:     p.Resume != "" && s.Floor.Barged == 0,
+		waitingRest:     s.Going.waits() && s.Floor.Barged == 0,
 		waitingApology:  p.Apology != "",
 		waitingWords:    len(p.Tell) > 0,
 		waitingFlow:     len(p.Follow) > 0,
@@ -98,13 +97,6 @@ func (p *pending) takeText() (text string, typed time.Time) {
 		p.TypedAt = time.Time{}
 	}
 	return text, typed
-}
-
-// takeRest removes the rest of a reply that was cut off and returns it.
-func (p *pending) takeRest() string {
-	rest := p.Resume
-	p.Resume = ""
-	return rest
 }
 
 // takeApology removes the code of the apology and returns it.

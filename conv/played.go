@@ -200,6 +200,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 // handlePlayoutFlushed corrects the history of a turn that was cut off to the exact measure.
 func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
 	s.flushedReadBack(e)
+	s.flushedGoing(e)
 	part := e.Part
 	if part == 0 { // all of the turn; by the estimate the last part may have been heard
 		part = s.History.lastPart(e.Turn)

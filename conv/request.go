@@ -34,6 +34,7 @@ func (s *State) staleReply(number, request int) bool {
 func (s *State) openReply(out *Output, kind ReplyKind, userTurn int) {
 	if kind != ReplyAnswer && kind != ReplyResumed {
 		s.aside()
+		s.Going = going{} // of an answer, ask decides
 	}
 	s.LastTurn++
 	s.Reply = reply{
@@ -52,7 +53,11 @@ func (c *Conversation) ask(why RequestReason, text string, confidence float64, c
 		return
 	}
 	m := c.st.message(text, confidence, c.st.Reply.Began)
-	c.followDialogue(c.opts.Agent.Handle(c.st.flows(), c.st.Now, m), cause)
+	out := c.opts.Agent.Handle(c.st.flows(), c.st.Now, m)
+	if out.Understand == nil {
+		c.st.Going = going{} // the words are answered
+	}
+	c.followDialogue(out, cause)
 }
 
 // request asks the model for a reply. It is the first try of a new request.
@@ -78,6 +83,7 @@ func (c *Conversation) adoptReply() {
 	}
 	c.st.Consent.answered(&c.ear, u.Turn, u.Words(), u.Began)
 	c.st.disarm(timers.Final)
+	c.st.Going = going{}
 	c.st.Floor.noteTail(u, u.Partial != "" || u.Text == "")
 	c.st.closeUserTurn(&c.out, TurnCompleted)
 	c.st.openReply(&c.out, ReplyAnswer, u.Turn)

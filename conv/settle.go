@@ -38,8 +38,7 @@ func (c *Conversation) settleOnce() bool {
 	case waitingAnswer:
 		c.resumeUnanswered()
 	case waitingRest:
-		c.say(ReplyResumed, p.takeRest(), "", causeResume)
-		st.asksAgain()
+		c.goOn()
 	case waitingApology:
 		code := p.takeApology()
 		c.say(ReplyNotice, c.phrases.Text(code), code, causeTold)

@@ -70,7 +70,8 @@ func (s State) withoutWords() State {
 	s.Playout.Text = ""
 	s.ReadBack, s.Consent = readBack{}, consent{}
 	s.Conn.Unanswered.Text = ""
-	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow, s.Pending.Resume = nil, nil, nil, nil, ""
+	s.Pending.Texts, s.Pending.Tell, s.Pending.Telling, s.Pending.Follow = nil, nil, nil, nil
+	s.Going = going{}
 	s.Calls = slices.Clone(s.Calls)
 	for i := range s.Calls {
 		s.Calls[i].Arguments = ""
@@ -141,6 +142,7 @@ func (s *State) check() error {
 		{r.Sealed < 0 || r.Sealed > len(r.Text), fmt.Sprintf("reply.sealed: %d: expected 0 to %d, the length of reply.text", r.Sealed, len(r.Text))},
 		{len(r.Unsaid) > len(r.Text), "reply.unsaid: must not be longer than reply.text"},
 		{!s.ReadBack.check(), "read_back: offsets must be within its text"},
+		{s.Going.Heard < 0 || s.Going.Heard > len(s.Going.Text), fmt.Sprintf("going.heard: %d: expected 0 to %d, the length of going.text", s.Going.Heard, len(s.Going.Text))},
 		{r.Attempt < 0, fmt.Sprintf("reply.attempt: %d: expected 0 or more", r.Attempt)},
 		{s.Conn.Attempts < 0, fmt.Sprintf("connection.attempts: %d: expected 0 or more", s.Conn.Attempts)},
 		{s.Pending.Feedback < 0, fmt.Sprintf("pending.feedback: %d: expected 0 or more", s.Pending.Feedback)},

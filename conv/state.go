@@ -34,6 +34,7 @@ type State struct {
 	Calls     calls              `json:"calls,omitempty"`
 	Session   session            `json:"session"`
 	Rules     rules              `json:"rules,omitzero"`
+	Going     going              `json:"going,omitzero"` // a reply that was cut off and may go on
 	Conn      connection         `json:"connection"`
 	Faults    faults             `json:"faults"`
 	Pending   pending            `json:"pending"`

@@ -35,6 +35,9 @@ func (s *State) profile(o *Options) turn.BargeInOptions {
 	if policy := s.Rules.BargeIn; policy != "" {
 		p.Policy = policy
 	}
+	if s.Going.Row > 0 && p.Policy == turn.BargeInHybrid {
+		p.MinSpeech = turn.Off // the noise that cut off the reply does not cut off the rest
+	}
 	return p
 }
 
@@ -285,11 +288,10 @@ func (c *Conversation) interrupt(cause Cause, voice bool) {
 	st := &c.st
 	st.Floor.BrokeIn = voice
 	st.Floor.Barged = st.Reply.Turn
-	if c.opts.ResumeAfterFalseInterruption && voice {
-		st.Pending.Resume = c.st.unheard()
-		c.st.asksLater(st.Pending.Resume)
-	}
-	if !voice {
+	if voice {
+		st.cutOff(&c.opts)
+	} else {
+		st.Going = going{}
 		// A person gave the command, so the agent neither says goodbye nor apologizes.
 		st.Pending.Ending, st.Pending.Apology = false, ""
 		st.DeadAir.UserActive(c.st.Now)

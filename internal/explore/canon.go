@@ -26,6 +26,7 @@ const (
 	turnAgent    = 12
 	turnBarged   = 9
 	turnLost     = 8
+	turnCut      = 7
 	turnLast     = 20
 	requestNow   = 5
 )
@@ -50,12 +51,20 @@ func canonical(st *conv.State, o *conv.Options) {
 	if st.Phase != conv.Interrupted && (st.Phase != conv.Suspended || st.Before != conv.Interrupted) {
 		st.Floor.BrokeIn = false
 	}
-	st.Playout.Text = ""
-	st.Playout.Heard = min(st.Playout.Heard, time.Second)
+	if st.Playout.Text != firstSentence {
+		st.Playout.Text = ""
+	}
+	if st.Playout.Heard >= time.Hour {
+		st.Playout.Heard = time.Hour // longer than any reply
+	} else {
+		st.Playout.Heard = min(st.Playout.Heard, time.Second)
+	}
 	if !o.ResumeAfterFalseInterruption {
 		st.Playout.Heard = 0 // it only determines the history
+	} else {
+		st.Playout.At = epoch // sound not reported as heard was not heard
 	}
-	st.Pending.Resume = presence(st.Pending.Resume, "And")
+	canonicalGoing(st)
 	st.Conn.Unanswered.Text = presence(st.Conn.Unanswered.Text, "book a flight")
 	if o.DeadAir.Off {
 		st.DeadAir = turn.DeadAir{}
@@ -100,9 +109,32 @@ func canonicalReply(st *conv.State) {
 			r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
 		}
 	}
-	if r.Kind != conv.ReplyAnswer {
+	if r.Kind != conv.ReplyAnswer && !asks(st) {
 		st.Playout.Heard = 0
 	}
+}
+
+// canonicalGoing reduces a reply that was cut off to how much of it was heard: nothing, its first
+// sentence, or all of it. What was said of a question keeps its text.
+func canonicalGoing(st *conv.State) {
+	g := &st.Going
+	if g.Turn == 0 {
+		return
+	}
+	g.Turn, g.UserTurn = turnCut, where(g.UserTurn, turnAnswered)
+	if asks(st) {
+		return
+	}
+	whole := "Well. And"
+	switch {
+	case g.Heard >= len(g.Text):
+		g.Heard = len(whole)
+	case strings.ContainsAny(g.Text[:g.Heard], "."):
+		g.Heard = len("Well.")
+	default:
+		g.Heard = 0
+	}
+	g.Text = whole
 }
 
 // canonicalFact replaces the text of an event by that of its kind.

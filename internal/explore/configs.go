@@ -96,5 +96,6 @@ func Shipped() []Config {
 	}
 	flows := without(small("recognizer", turn.BargeInEnergy))
 	configs = append(configs, flowConfigs(flows, session)...)
+	configs = append(configs, goingConfigs(flows, session)...)
 	return append(configs, confirmConfigs(flows, session)...)
 }

@@ -91,7 +91,7 @@ func (w *worker) goOn(o open, f Follower, mon monitor, label int32, facts []conv
 		ev := facts[0]
 		w.c.Step(epoch, ev)
 		w.steps++
-		s := stepped{before: before, after: w.c.State(), event: ev, out: w.c.Last(), mon: mon}
+		s := w.stepped(before, ev, mon)
 		var err error
 		if mon, err = s.check(); err != nil {
 			w.report(o.index, label, "invariant: "+category(err), err.Error())

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/timers"
@@ -36,7 +37,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 
 	p := &st.Playout
 	k.num(p.Part)
-	k.flags(p.Turn != 0, p.Playing, p.Heard != 0)
+	k.flags(p.Turn != 0, p.Playing, p.Heard != 0, p.Text != "", p.Heard == time.Hour)
 	k.num(int(p.Sound))
 
 	k.num(int(st.Barge.Phase))
@@ -66,6 +67,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.num(st.Faults.Recoveries)
 	k.num(len(st.Faults.Expiries))
 
+	k.going(st, m)
 	k.question(st, m)
 	k.pending(st)
 	k.dialogue(st)
@@ -85,10 +87,22 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 
 type key struct{ b []byte }
 
+// going appends what is left of a reply that was cut off.
+func (k *key) going(st *conv.State, m *monitor) {
+	g := &st.Going
+	k.num(g.Row)
+	k.flags(g.Turn != 0, g.UserTurn != 0, g.Asks, m.cut.open, m.cut.first)
+	k.num(int(m.cut.row))
+	k.num(g.Heard)
+	if asks(st) {
+		k.text(g.Text)
+	}
+}
+
 // pending appends what waits to be handled.
 func (k *key) pending(st *conv.State) {
 	q := &st.Pending
-	k.flags(q.Greeted, q.Ending, q.Recover, q.Resume != "", q.Apology != "")
+	k.flags(q.Greeted, q.Ending, q.Recover, q.Apology != "")
 	k.num(len(q.Texts))
 	k.num(len(q.Tell))
 	k.num(len(q.Announcing))

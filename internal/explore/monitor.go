@@ -15,6 +15,7 @@ type monitor struct {
 	soundingEarlier bool // the same for an earlier part of the reply
 	soundingOld     bool // the same for another turn, during which no new turn may sound
 	asked           asked
+	cut             cut
 }
 
 // stepped is a step of the machine as seen by the checks.
@@ -23,6 +24,8 @@ type stepped struct {
 	event         conv.Event
 	out           *conv.Output
 	mon           monitor // before the step; check returns the one after it
+	resumes       bool    // a reply that a voice cut off goes on
+	advised       bool    // a model understands for the flows
 }
 
 // check checks the invariants of a step and returns the updated monitor.
@@ -39,6 +42,9 @@ func (s *stepped) check() (monitor, error) {
 	m, err := s.checkPlayout()
 	if err == nil {
 		m.asked, err = s.checkAsked(s.mon.asked)
+	}
+	if err == nil {
+		m.cut, err = s.checkCut(s.mon.cut)
 	}
 	return m, err
 }

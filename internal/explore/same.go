@@ -13,7 +13,7 @@ func same(a, b *conv.State) bool {
 		a.LastTurn == b.LastTurn && a.LastRequest == b.LastRequest && a.LastCall == b.LastCall &&
 		a.Timers == b.Timers && a.Floor == b.Floor && a.User == b.User && a.Over == b.Over &&
 		a.Reply == b.Reply && a.Playout == b.Playout && a.ReadBack == b.ReadBack &&
-		a.Barge == b.Barge && a.DeadAir == b.DeadAir && a.Session == b.Session && a.Rules == b.Rules && a.Conn == b.Conn &&
+		a.Barge == b.Barge && a.DeadAir == b.DeadAir && a.Session == b.Session && a.Rules == b.Rules && a.Going == b.Going && a.Conn == b.Conn &&
 		a.Summary == b.Summary && a.Context.Equal(&b.Context) && a.Said == b.Said && a.SaidCut == b.SaidCut && a.Expecting == b.Expecting &&
 		sameCalls(a.Calls, b.Calls) && samePending(a, b) && sameConsent(a, b) &&
 		a.Faults.Code == b.Faults.Code && a.Faults.Recoveries == b.Faults.Recoveries &&
@@ -41,7 +41,7 @@ func sameConsent(x, y *conv.State) bool {
 func samePending(x, y *conv.State) bool {
 	a, b := &x.Pending, &y.Pending
 	return a.Greeted == b.Greeted && slices.Equal(a.Texts, b.Texts) && a.TypedAt == b.TypedAt &&
-		slices.Equal(a.News, b.News) && a.Ending == b.Ending && a.Recover == b.Recover && a.Resume == b.Resume &&
+		slices.Equal(a.News, b.News) && a.Ending == b.Ending && a.Recover == b.Recover &&
 		slices.Equal(a.Tell, b.Tell) && slices.Equal(a.Telling, b.Telling) &&
 		slices.Equal(a.Announcing, b.Announcing) && a.Apology == b.Apology && a.Feedback == b.Feedback &&
 		slices.Equal(a.Settle, b.Settle)

@@ -87,7 +87,7 @@ func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.Sta
 	}
 	w.pairs[w.x.pair(o.state.Phase, label)] = true
 	w.noteViews(o, label)
-	s := stepped{before: o.state, after: w.c.State(), event: ev, out: out, mon: o.mon}
+	s := w.stepped(o.state, ev, o.mon)
 	mon, err := s.check()
 	if err != nil {
 		w.report(o.index, label, "invariant: "+category(err), err.Error())
@@ -103,6 +103,16 @@ func (w *worker) step(o open, ev conv.Event, label int32, prepare func(*conv.Sta
 		return
 	}
 	w.keep(o, label, mon, nil)
+}
+
+// stepped returns the last step of the machine as the checks see it.
+func (w *worker) stepped(before *conv.State, ev conv.Event, mon monitor) stepped {
+	o := &w.x.opts
+	return stepped{
+		before: before, after: w.c.State(), event: ev, out: w.c.Last(), mon: mon,
+		resumes: o.ResumeAfterFalseInterruption,
+		advised: o.Agent != nil && o.Agent.Settings().Model.Understanding,
+	}
 }
 
 // noteViews records the transitions of the phase and of each view.
