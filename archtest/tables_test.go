@@ -23,7 +23,7 @@ var layers = []struct {
 	{1, []string{"port", "conv", "internal/codec/*", "internal/recording"}},
 	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "examples", "examples/research/desk"}},
 	// detector, provider and leg contain common tests of the adapters below them.
-	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/*/fake"}},
+	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/waittest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/*/fake"}},
 }
 
 // rooms are lists of packages of one layer that form a unit, with the reader that two of

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hocketvoice/hocket/detector/silero"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
@@ -125,23 +125,26 @@ func serves(t *testing.T, program, agent string) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
-	defer func() { stop(); <-ended }()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	for {
-		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("it ended: %v\n%s", err, out.String())
-		case <-look.C:
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = c.Wait() // it is stopped, or the test fails
+	}()
+	defer func() {
+		stop()
+		<-ended
+		if t.Failed() {
+			t.Logf("the program: %s", &out)
 		}
-		if conn, err := net.Dial("tcp", addr); err == nil {
-			_ = conn.Close()
-			break
+	}()
+	waittest.Until(t, "the server", ended, func() bool {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return false
 		}
-	}
+		_ = conn.Close()
+		return true
+	})
 	for path, want := range map[string]string{"/": "<!doctype html>", "/v1/agents": `"name":"clinic","title":"Clinic","language":"en","speech":true`} {
 		if got := get(t, "http://"+addr+path); !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
 			t.Errorf("%s gives %s, expected %s in it", path, got, want)

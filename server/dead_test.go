@@ -15,6 +15,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/bench"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
@@ -100,7 +101,7 @@ func TestCallsThatNeverConnect(t *testing.T) {
 	}
 	counted(t, seen, "hocket_calls_connecting 2")
 	for ended := 0; ended < 2; {
-		m, err := list.Next(t.Context())
+		m, err := list.Next(waittest.Context(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,10 +112,10 @@ func TestCallsThatNeverConnect(t *testing.T) {
 			}
 		}
 	}
-	for status != http.StatusOK { // the places are given back after the ends are told
+	waittest.Until(t, "the places, which are freed after the ends are told", nil, func() bool {
 		got = api.Health{}
-		status = ask(t, http.MethodGet, web.URL+"/readyz", "", &got)
-	}
+		return ask(t, http.MethodGet, web.URL+"/readyz", "", &got) == http.StatusOK
+	})
 	if got.Status != "ok" || got.Connecting != 0 {
 		t.Errorf("/readyz behind their end: %+v", got)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -50,30 +50,14 @@ func newBench() *bench {
 	return b
 }
 
-func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func take[T any](t testing.TB, c <-chan T) (value T) {
 	t.Helper()
 	select {
 	case value = <-c:
-	case <-soon(t).Done():
+	case <-waittest.Context(t).Done():
 		t.Fatal("nothing happened in time")
 	}
 	return value
-}
-
-// until waits for a condition.
-func until(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for ctx := soon(t); !is(); {
-		if wait.For(ctx, 10*time.Millisecond) != nil {
-			t.Fatalf("never: %s", what)
-		}
-	}
 }
 
 func asked(key, tool, arguments string) port.Task {
@@ -82,21 +66,21 @@ func asked(key, tool, arguments string) port.Task {
 
 func started(t testing.TB, tasks *Tasks, task port.Task) {
 	t.Helper()
-	if err := tasks.Start(soon(t), task); err != nil {
+	if err := tasks.Start(waittest.Context(t), task); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func wantOutput(t testing.TB, tasks *Tasks, key, want string) {
 	t.Helper()
-	if got, err := tasks.Follow(soon(t), key, nil); err != nil || got != want {
+	if got, err := tasks.Follow(waittest.Context(t), key, nil); err != nil || got != want {
 		t.Fatalf("task %s gives %q, error %v, expected %q", key, got, err, want)
 	}
 }
 
 func wantFailure(t testing.TB, tasks *Tasks, key, code string) port.Failure {
 	t.Helper()
-	out, err := tasks.Follow(soon(t), key, nil)
+	out, err := tasks.Follow(waittest.Context(t), key, nil)
 	f, ok := errors.AsType[*port.Failure](err)
 	if !ok || f.Code != code {
 		t.Fatalf("task %s gives %q, error %v, expected a failure %s", key, out, err, code)
@@ -131,7 +115,7 @@ func TestTwoNodes(t *testing.T) {
 		stop := working(t, works[0])
 		started(t, asks, asked("cancelled", "work", "{}"))
 		take(t, tools[0].begun)
-		if err := asks.Cancel(soon(t), "cancelled"); err != nil {
+		if err := asks.Cancel(waittest.Context(t), "cancelled"); err != nil {
 			t.Fatal(err)
 		}
 		if err := take(t, tools[0].ended); !errors.Is(err, errOver) {
@@ -146,13 +130,13 @@ func TestTwoNodes(t *testing.T) {
 		heard := make(chan string, 100)
 		followed := make(chan error, 1)
 		go func() {
-			_, err := asks.Follow(soon(t), "repeatable", func(s string) { heard <- s })
+			_, err := asks.Follow(waittest.Context(t), "repeatable", func(s string) { heard <- s })
 			followed <- err
 		}()
 		if s := take(t, heard); s != "begun {}" {
 			t.Errorf("heard %q", s)
 		}
-		until(t, "what it says is written", func() bool { return said(t, asks, "irreversible") })
+		waittest.Until(t, "what it says is written", nil, func() bool { return said(t, asks, "irreversible") })
 		working(t, works[1])
 		stop()
 		f := wantFailure(t, asks, "irreversible", codeInterrupted)
@@ -212,7 +196,7 @@ func TestSignsOfLife(t *testing.T) {
 		}
 	}
 	stop() // the task waits for a worker
-	until(t, "the worker has given its task back", func() bool {
+	waittest.Until(t, "the worker has given its task back", nil, func() bool {
 		r, ok, err := tasks.read(t.Context(), "k")
 		return err == nil && ok && r.worker == ""
 	})
@@ -253,7 +237,7 @@ func TestDeafTool(t *testing.T) {
 	working(t, tasks)
 	defer end() // the worker waits for the tool
 	started(t, tasks, asked("k", "work", "{}"))
-	until(t, "what it says is written", func() bool { return said(t, tasks, "k") })
+	waittest.Until(t, "what it says is written", nil, func() bool { return said(t, tasks, "k") })
 	ahead.Store(int64(DefaultLimit + late + time.Second))
 	f := wantFailure(t, tasks, "k", codeTimeout)
 	if f.Partial != "half" {
@@ -285,7 +269,7 @@ func TestCalledOffIrreversible(t *testing.T) {
 	b := newBench()
 	tasks := opened(t, Options{Path: newPath(t), Resolve: one(b), Grace: time.Millisecond})
 	started(t, tasks, asked("waits", "ship", "{}"))
-	if err := tasks.Cancel(soon(t), "waits"); err != nil {
+	if err := tasks.Cancel(waittest.Context(t), "waits"); err != nil {
 		t.Fatal(err)
 	}
 	if f := wantFailure(t, tasks, "waits", codeCancelled); f.Message != "ship was called off" {
@@ -294,7 +278,7 @@ func TestCalledOffIrreversible(t *testing.T) {
 	working(t, tasks)
 	started(t, tasks, asked("runs", "ship", "{}"))
 	take(t, b.begun)
-	if err := tasks.Cancel(soon(t), "runs"); err != nil {
+	if err := tasks.Cancel(waittest.Context(t), "runs"); err != nil {
 		t.Fatal(err)
 	}
 	if f := wantFailure(t, tasks, "runs", codeCancelled); f.Message != "ship was called off while it ran, and it is not known whether it was done" {
@@ -325,7 +309,7 @@ func TestLostStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		ahead.Store(int64(time.Minute))
-		if err := tasks.Sweep(soon(t)); err != nil {
+		if err := tasks.Sweep(waittest.Context(t)); err != nil {
 			t.Fatal(err)
 		}
 		working(t, tasks)

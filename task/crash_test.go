@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/wait"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -297,8 +298,8 @@ func wantTidied(t *testing.T, o Options) {
 	tasks := opened(t, o)
 	stop := working(t, tasks)
 	defer stop()
-	until(t, "nothing is left in the engine's tables", func() bool {
-		if err := tasks.Sweep(soon(t)); err != nil {
+	waittest.Until(t, "nothing is left in the engine's tables", nil, func() bool {
+		if err := tasks.Sweep(waittest.Context(t)); err != nil {
 			t.Fatal(err)
 		}
 		left := rows(t, tasks)

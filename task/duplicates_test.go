@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -31,13 +32,13 @@ func TestDuplicates(t *testing.T) {
 		for range 2 {
 			take(t, b.begun)
 		}
-		if err := tasks.Cancel(soon(t), "2"); err != nil {
+		if err := tasks.Cancel(waittest.Context(t), "2"); err != nil {
 			t.Fatal(err)
 		}
 		take(t, b.ended)
 
 		policy = Policy{Reject, ByArguments}
-		err := tasks.Start(soon(t), asked("3", "work", `{"b":2,"a":1}`))
+		err := tasks.Start(waittest.Context(t), asked("3", "work", `{"b":2,"a":1}`))
 		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != codeDuplicate || f.Message != "work runs already, as task 1" {
 			t.Errorf("the same arguments: %v", err)
 		}
@@ -50,7 +51,7 @@ func TestDuplicates(t *testing.T) {
 		started(t, tasks, others)
 		take(t, b.begun)
 
-		until(t, "what it says is written", func() bool { return said(t, tasks, "1") })
+		waittest.Until(t, "what it says is written", nil, func() bool { return said(t, tasks, "1") })
 		policy = Policy{Mode: Replace}
 		started(t, tasks, asked("6", "work", `{}`))
 		f := wantFailure(t, tasks, "1", codeCancelled)
@@ -80,7 +81,7 @@ func TestDuplicatesAtOnce(t *testing.T) {
 		var g sync.WaitGroup
 		for i := range 10 {
 			g.Go(func() {
-				err := tasks.Start(soon(t), asked(fmt.Sprint(i), "work", "{}"))
+				err := tasks.Start(waittest.Context(t), asked(fmt.Sprint(i), "work", "{}"))
 				if f, ok := errors.AsType[*port.Failure](err); err != nil && (!ok || f.Code != codeDuplicate) {
 					t.Errorf("start: %v", err)
 				}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -123,7 +124,7 @@ func TestKeyReplaced(t *testing.T) {
 	started(t, old, task)
 	wantOutput(t, old, "k", `{"a":1}`)
 	stop()
-	if err := old.Leave(soon(t), "conv"); err != nil {
+	if err := old.Leave(waittest.Context(t), "conv"); err != nil {
 		t.Fatal(err)
 	}
 	if f := wantFailure(t, open(key32(2)), "k", codeServerError); !contains(f.Message, "not among the keys") {
@@ -134,7 +135,7 @@ func TestKeyReplaced(t *testing.T) {
 	}
 	both := open(key32(2), key32(1))
 	wantOutput(t, both, "k", `{"a":1}`)
-	got, err := both.Adopt(soon(t), "carla", "conv 2")
+	got, err := both.Adopt(waittest.Context(t), "carla", "conv 2")
 	if err != nil || len(got) != 1 || got[0].Caller != "carla" || got[0].Call.Arguments != `{"a":1}` {
 		t.Errorf("%+v, error %v", got, err)
 	}
@@ -184,18 +185,18 @@ func TestNothingStays(t *testing.T) {
 			started(t, tasks, asked(key, "work", "{}"))
 			wantOutput(t, tasks, key, "ok")
 			if i%2 == 0 {
-				if err := tasks.Settle(soon(t), key); err != nil {
+				if err := tasks.Settle(waittest.Context(t), key); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		started(t, tasks, asked("running", "work", "{}"))
-		until(t, "it runs", func() bool { return take(t, b.begun) != "" && len(b.Calls()) == 21 })
-		if err := tasks.Settle(soon(t), "running"); err != nil {
+		waittest.Until(t, "it runs", nil, func() bool { return take(t, b.begun) != "" && len(b.Calls()) == 21 })
+		if err := tasks.Settle(waittest.Context(t), "running"); err != nil {
 			t.Fatal(err)
 		}
 		take(t, b.ended)
-		until(t, "ten ended tasks and no workflows", func() bool {
+		waittest.Until(t, "ten ended tasks and no workflows", nil, func() bool {
 			n := rows(t, tasks)
 			kept := n["hocket_tasks"]
 			delete(n, "hocket_tasks")
@@ -203,7 +204,7 @@ func TestNothingStays(t *testing.T) {
 		})
 		stop()
 		sweep := func() {
-			if err := tasks.Sweep(soon(t)); err != nil {
+			if err := tasks.Sweep(waittest.Context(t)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -230,7 +231,7 @@ func TestFileDoesNotGrow(t *testing.T) {
 			key := fmt.Sprint(i)
 			started(t, tasks, asked(key, "work", text))
 			wantOutput(t, tasks, key, text)
-			if err := tasks.Settle(soon(t), key); err != nil {
+			if err := tasks.Settle(waittest.Context(t), key); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // trouble is a log handler that keeps its records and counts the failed signs of life.
@@ -75,11 +77,11 @@ func TestDatabaseAway(t *testing.T) {
 	wait := outcomes(t, works[1], []string{"k", "ends meanwhile"})
 
 	server.Halt(t)
-	until(t, "the signs of life have failed for longer than a takeover", func() bool { return logs[0].beats.Load() > 15 })
+	waittest.Until(t, "the signs of life have failed for longer than a takeover", nil, func() bool { return logs[0].beats.Load() > 15 })
 	tools[0].goOn <- "in the dark"
-	until(t, "one of the tools has ended", func() bool { return len(tools[0].goOn) == 0 })
+	waittest.Until(t, "one of the tools has ended", nil, func() bool { return len(tools[0].goOn) == 0 })
 	server.Continue(t)
-	until(t, "the result is written", func() bool {
+	waittest.Until(t, "the result is written", nil, func() bool {
 		var n int
 		err := works[1].db.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM hocket_tasks WHERE ended IS NOT NULL").Scan(&n)
 		return err == nil && n == 1
@@ -93,7 +95,7 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("called %d and %d times, expected 2 and 0", n, m)
 	}
 	for i, log := range logs {
-		until(t, "the end of the outage is told", func() bool { return len(log.told()) >= 2 })
+		waittest.Until(t, "the end of the outage is told", nil, func() bool { return len(log.told()) >= 2 })
 		if told := log.told(); len(told) != 2 || !strings.HasPrefix(told[0], "the database of tasks does not answer") || !strings.HasPrefix(told[1], "the database of tasks answers again") {
 			t.Errorf("the log of worker %d: %q", i, told)
 		}
@@ -118,7 +120,7 @@ func TestLineDead(t *testing.T) {
 	take(t, cut.begun)
 	working(t, b)
 	for _, key := range []string{"repeatable", "irreversible"} {
-		until(t, "what it says is written", func() bool { return said(t, b, key) })
+		waittest.Until(t, "what it says is written", nil, func() bool { return said(t, b, key) })
 	}
 	proxy.Die()
 	if f := wantFailure(t, b, "irreversible", codeInterrupted); f.Partial != "begun {}" {
@@ -151,7 +153,7 @@ func TestStopWithoutDatabase(t *testing.T) {
 	server.Halt(t)
 	defer server.Continue(t)
 	b.goOn <- "nobody hears it"
-	until(t, "one of the tools has ended", func() bool { return len(b.goOn) == 0 })
+	waittest.Until(t, "one of the tools has ended", nil, func() bool { return len(b.goOn) == 0 })
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/pgtest"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 )
@@ -117,7 +118,7 @@ func inTheWay(t *testing.T, tasks *Tasks, text, arg string, do ...func() error) 
 	for _, f := range do {
 		go func() { done <- f() }()
 	}
-	until(t, "they wait for the transaction", func() bool {
+	waittest.Until(t, "they wait for the transaction", nil, func() bool {
 		if _, err := tx.ExecContext(t.Context(), "SELECT pg_stat_clear_snapshot()"); err != nil { // otherwise it would not see changes
 			t.Fatal(err)
 		}
@@ -146,8 +147,8 @@ func TestCalledOffAsItBegins(t *testing.T) {
 		Duplicates: func(string, string) Policy { return Policy{Mode: Replace} },
 	})
 	for key, do := range map[string]func() error{
-		"cancelled": func() error { return tasks.Cancel(soon(t), "cancelled") },
-		"replaced":  func() error { return tasks.Start(soon(t), asked("another", "ship", "{}")) },
+		"cancelled": func() error { return tasks.Cancel(waittest.Context(t), "cancelled") },
+		"replaced":  func() error { return tasks.Start(waittest.Context(t), asked("another", "ship", "{}")) },
 	} {
 		started(t, tasks, asked(key, "ship", "{}"))
 		if err := inTheWay(t, tasks, begins, key, do); err != nil {
@@ -166,8 +167,8 @@ func TestNoDuplicateOfItself(t *testing.T) {
 		o := Options{URL: server.Database(t), Duplicates: func(string, string) Policy { return Policy{Mode: mode} }}
 		tasks, other := opened(t, o), opened(t, o)
 		err := inTheWay(t, tasks, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "agent\x1fwork\x1fconv",
-			func() error { return tasks.Start(soon(t), asked("k", "work", "{}")) },
-			func() error { return other.Start(soon(t), asked("k", "work", "{}")) })
+			func() error { return tasks.Start(waittest.Context(t), asked("k", "work", "{}")) },
+			func() error { return other.Start(waittest.Context(t), asked("k", "work", "{}")) })
 		if err != nil {
 			t.Errorf("%s: %v", mode, err)
 		}

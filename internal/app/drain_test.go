@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // TestDrainHandsOver: a server that is told to stop hands a conversation in which nothing
@@ -47,7 +48,7 @@ func TestDrainHandsOver(t *testing.T) {
 	if status := r.do("POST", "/v1/conversations", `{"transport": "text"}`, &begun); status != http.StatusCreated {
 		t.Fatalf("status %d", status)
 	}
-	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/v1/conversations/"+begun.ID+"/events?from=1", nil)
+	q, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, r.url+"/v1/conversations/"+begun.ID+"/events?from=1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

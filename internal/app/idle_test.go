@@ -8,7 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // BenchmarkIdle is what a conversation by text costs that waits for its person: the
@@ -23,13 +24,9 @@ func BenchmarkIdle(b *testing.B) {
 		for range conversations {
 			ask(b, http.MethodPost, r.url+"/v1/conversations", `{"transport": "text"}`)
 		}
-		limit := time.Now().Add(time.Minute)
-		for strings.Count(ask(b, http.MethodGet, r.url+"/v1/conversations", ""), `"phase":"listening.ready"`) < conversations {
-			if time.Now().After(limit) {
-				b.Fatal("not all of them listen")
-			}
-			<-time.After(50 * time.Millisecond)
-		}
+		waittest.Until(b, "the end of all greetings", r.ended, func() bool {
+			return strings.Count(ask(b, http.MethodGet, r.url+"/v1/conversations", ""), `"phase":"listening.ready"`) == conversations
+		})
 		http.DefaultClient.CloseIdleConnections()
 		b.ReportMetric(float64(inUse()-empty)/conversations/1024, "KB/conversation")
 		b.ReportMetric(float64(runtime.NumGoroutine()-goroutines)/conversations, "goroutines/conversation")

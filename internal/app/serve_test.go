@@ -29,6 +29,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hocketvoice/hocket/internal/bench"
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // running is a server that runs in this process.
@@ -114,7 +115,7 @@ func serveWith(t testing.TB, o ServeOptions) *running {
 // do makes a request and reads the answer into v, which may be nil.
 func (r *running) do(method, path, body string, v any) int {
 	r.t.Helper()
-	q, err := http.NewRequestWithContext(r.t.Context(), method, r.url+path, strings.NewReader(body))
+	q, err := http.NewRequestWithContext(waittest.Context(r.t), method, r.url+path, strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -151,21 +152,10 @@ func (r *running) phase(id string) string {
 	return d.Phase
 }
 
-// eventually returns when fits does. The test fails if the server ends before.
+// eventually waits until fits returns true. The test fails if the server ends before.
 func (r *running) eventually(what string, fits func() bool) {
 	r.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for n := 1; !fits(); n++ {
-		if n%1000 == 0 {
-			r.t.Logf("still waiting for %s", what)
-		}
-		select {
-		case <-r.ended:
-			r.t.Fatalf("the server has ended: there will be no %s", what)
-		case <-tick.C:
-		}
-	}
+	waittest.Until(r.t, what, r.ended, fits)
 }
 
 // certificate writes a certificate and its key.
@@ -661,7 +651,7 @@ func TestServeClientSecretsOwner(t *testing.T) {
 	}
 	second := dial()
 	for full := false; ; {
-		_, b, err := second.Read(t.Context())
+		_, b, err := second.Read(waittest.Context(t))
 		if err != nil {
 			if code := websocket.CloseStatus(err); !full || code != websocket.StatusTryAgainLater {
 				t.Errorf("behind the limit: %v", err)

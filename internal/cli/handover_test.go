@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // waitingAgent is orderAgent with one more flow, whose tool answers when the test lets it.
@@ -118,10 +120,7 @@ func TestDrainingNodeHandsOver(t *testing.T) {
 	}
 	free()
 	busy.handedOver()
-	if err := leaving.cmd.Wait(); err != nil {
-		t.Errorf("the server ended with %v", err)
-	}
-	leaving.cmd = nil
+	leaving.ended()
 	busy.urls = []string{staying.url}
 	busy.comeBack()
 	busy.talk(2)
@@ -175,10 +174,10 @@ func (g *guest) stored() map[string]int {
 // handedOver reads to the end of the stream, which must say that the conversation goes on.
 func (g *guest) handedOver() {
 	g.t.Helper()
-	over, last := timeUp(g.t), heard{}
+	over, last := waittest.Context(g.t), heard{}
 	for {
 		select {
-		case <-over:
+		case <-over.Done():
 			g.fail("the conversation is not handed over")
 		case m, ok := <-g.events:
 			if !ok {

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // killsEnv is the environment variable with the number of kills of the tests in this
@@ -168,7 +170,7 @@ var answers = map[string]string{
 func (s *siege) caller(urls []string) {
 	for first := true; first || !s.over.Load(); first = false {
 		v := &traveller{caller: &caller{t: s.t, urls: urls}}
-		waitFor(s.t, "a new conversation", func() bool { return v.call(map[string]any{"transport": "text"}) })
+		waittest.Until(s.t, "a new conversation", nil, func() bool { return v.call(map[string]any{"transport": "text"}) })
 		s.conversations.Add(1)
 		waiting := "" // the line that was not answered yet
 		answered := make(map[string]int)
@@ -218,7 +220,7 @@ func (s *siege) caller(urls []string) {
 func (s *siege) back(v *traveller, story *[]string) bool {
 	v.leave()
 	reached := true
-	waitFor(s.t, "the return of "+v.id, func() bool {
+	waittest.Until(s.t, "the return of "+v.id, nil, func() bool {
 		status, err := v.back()
 		s.happened()
 		switch {
@@ -256,7 +258,7 @@ func (c *caller) back() (status int, err error) {
 // knows.
 func (s *siege) account(v *traveller, answered map[string]int, story []string) {
 	missing, tries := make(map[string]int), 0
-	waitFor(s.t, "what is kept of "+v.id, func() bool {
+	waittest.Until(s.t, "what is kept of "+v.id, nil, func() bool {
 		var details struct {
 			Lines []struct{ Role, Text string }
 		}
@@ -371,12 +373,12 @@ func TestNodesKilledAtRandomMoments(t *testing.T) {
 			s.does("the database goes away")
 			proxy.Die()
 			for _, n := range h.nodes {
-				waitFor(t, "what "+n.url+" says of a store that is away", func() bool { return !n.ready() })
+				waittest.Until(t, "what "+n.url+" says of a store that is away", nil, func() bool { return !n.ready() })
 			}
 			s.does("the database is back")
 			proxy.Revive()
 			for _, n := range h.nodes {
-				waitFor(t, "the store of "+n.url, n.ready)
+				waittest.Until(t, "the store of "+n.url, nil, n.ready)
 			}
 			s.does("all servers have it again")
 			// A save may take 2 s and is retried every second. Tokens are stored with

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // tripAgent is an agent that books a trip with a question, a quick action, delegated
@@ -231,7 +233,7 @@ func (v *traveller) travel(lost func()) {
 // has one result.
 func (v *traveller) kept(service *agency) {
 	told, results := 0, 0
-	waitFor(v.t, "the checkpoint of "+v.id, func() bool {
+	waittest.Until(v.t, "the checkpoint of "+v.id, nil, func() bool {
 		var details struct {
 			Lines []struct {
 				Role, Name, Text string

@@ -21,6 +21,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
@@ -341,7 +342,7 @@ func (v *talker) comeBack() {
 // connect opens a connection and a microphone.
 func (v *talker) connect() {
 	token := v.back
-	waitFor(v.t, "a connection", func() bool { return v.dial(v.node.url, token) == nil })
+	waittest.Until(v.t, "a connection", nil, func() bool { return v.dial(v.node.url, token) == nil })
 	v.events, v.lines, v.quiet, v.half = make(chan voiceEvent, 1024), make(chan []int16, 4), make(chan struct{}, 4), make(chan struct{}, 4)
 	ctx, cancel := context.WithCancel(v.t.Context())
 	var microphone sync.WaitGroup

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // house is a set of servers that share a PostgreSQL database.
@@ -190,8 +191,9 @@ func (c *realtimeClient) say(text string) {
 func (c *realtimeClient) hears(words string) string {
 	c.t.Helper()
 	var events []string
+	ctx := waittest.Context(c.t)
 	for {
-		_, b, err := c.conn.Read(c.t.Context())
+		_, b, err := c.conn.Read(ctx)
 		if err != nil {
 			c.t.Fatalf("%q does not come: %v; there was %s", words, err, events)
 		}
@@ -268,15 +270,15 @@ func TestRealtimeClientMoves(t *testing.T) {
 	if err := c.dial(h.nodes[1].url, c.back); err != nil { // forwarded to the first
 		t.Fatal(err)
 	}
-	c.hears("Where do you want to go?")        // earlier lines are sent again
-	waitFor(t, "the checkpoint", func() bool { // it is written asynchronously
+	c.hears("Where do you want to go?")                    // earlier lines are sent again
+	waittest.Until(t, "the checkpoint", nil, func() bool { // it is written asynchronously
 		var details struct{ Lines []struct{ Text string } }
 		err := (&caller{t: t, urls: h.from(1)}).get("/v1/stored/"+c.id, &details)
 		return err == nil && len(details.Lines) > 0 && strings.Contains(details.Lines[len(details.Lines)-1].Text, "Where do you want to go?")
 	})
 	h.nodes[0].kill()
 	token := c.back
-	waitFor(t, "the return", func() bool { return c.dial(h.nodes[1].url, token) == nil })
+	waittest.Until(t, "the return", nil, func() bool { return c.dial(h.nodes[1].url, token) == nil })
 	c.hears("Where do you want to go?")
 	c.quiet() // what the killed server was saying is repeated
 	c.say("to Denver")
@@ -304,7 +306,7 @@ func TestFullServer(t *testing.T) {
 	h.nodes[0].kill()
 	v.leave()
 	v.urls = []string{full.url}
-	waitFor(t, "the end of the killed server's hold", func() bool {
+	waittest.Until(t, "the end of the killed server's hold", nil, func() bool {
 		var failure struct{ Error struct{ Code string } }
 		b, err := v.refusal(map[string]any{"resume": v.resume})
 		return err == nil && json.Unmarshal(b, &failure) == nil && failure.Error.Code != "try_again"
@@ -336,7 +338,7 @@ func TestLostAnswer(t *testing.T) {
 		v.comeBack()
 		v.leave() // opening the stream has used the access token
 		var b []byte
-		waitFor(t, "a clear answer", func() bool { // a server that has just started is not sure
+		waittest.Until(t, "a clear answer", nil, func() bool { // a server that has just started is not sure
 			var err error
 			b, err = v.refusal(map[string]any{"resume": token})
 			return err == nil && !bytes.Contains(b, []byte("try_again"))
@@ -398,7 +400,7 @@ func TestDatabaseAway(t *testing.T) {
 	}
 	proxy.Die()
 	back := time.After(outage)
-	waitFor(t, "a server that says that its store is away", func() bool {
+	waittest.Until(t, "a server that says that its store is away", nil, func() bool {
 		resp, err := http.Get(h.nodes[0].url + "/readyz")
 		if err != nil {
 			return false

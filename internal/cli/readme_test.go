@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
@@ -136,20 +137,26 @@ func startTool(t *testing.T, program, addr string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_ = cmd.Wait() // it is killed, or the test fails
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-gone
+		if t.Failed() {
+			t.Logf("the tool: %s", &out)
+		}
 	})
-	for {
+	waittest.Until(t, "the tool", gone, func() bool {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
-		if err == nil {
-			_ = c.Close()
-			return
+		if err != nil {
+			return false
 		}
-		if t.Context().Err() != nil {
-			t.Fatalf("%v: %s", err, out.String())
-		}
-	}
+		_ = c.Close()
+		return true
+	})
 }
 
 // freeAddr returns a free address.
@@ -206,15 +213,9 @@ func TestServeWithAWrongKey(t *testing.T) {
 	n := newNode(t, agent, "", "", "WRONG_KEY=the-wrong-key")
 	n.args = []string{"serve", "--agent", agent, "--store", "off", "--addr", strings.TrimPrefix(n.url, "http://")}
 	n.start()
-	var log []byte
-	for !strings.Contains(string(log), "does not answer") {
-		var err error
-		if log, err = os.ReadFile(n.log.Name()); err != nil || t.Context().Err() != nil {
-			t.Fatalf("%v: %s", err, log)
-		}
-	}
-	if !strings.Contains(string(log), "Incorrect API key provided: [key]") || strings.Contains(string(log), "wrong-key") {
-		t.Errorf("the log: %s", log)
+	n.logged(attrs{"level": "WARN", "error": "Incorrect API key provided: [key]"})
+	if log, err := os.ReadFile(n.log.Name()); err != nil || bytes.Contains(log, []byte("wrong-key")) {
+		t.Errorf("%v, the log: %s", err, log)
 	}
 	if status, body := ready(t, n); status != http.StatusServiceUnavailable || !strings.Contains(body, "model") || strings.Contains(body, "-key") {
 		t.Errorf("/readyz answers %d: %s", status, body)

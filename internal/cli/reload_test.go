@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
@@ -70,10 +71,10 @@ func (g *guest) talk(until int) {
 // hears waits for what the agent says.
 func (g *guest) hears(want string) {
 	g.t.Helper()
-	over := timeUp(g.t)
+	over := waittest.Context(g.t)
 	for {
 		select {
-		case <-over:
+		case <-over.Done():
 			g.fail("waited in vain for %q", want)
 		case m, ok := <-g.events:
 			if !ok {
@@ -111,27 +112,6 @@ func (n *node) version() string {
 		n.t.Fatalf("the agents are %+v", list)
 	}
 	return list.Agents[0].Version
-}
-
-// logged waits until the log says something.
-func (n *node) logged(words ...string) {
-	n.t.Helper()
-	waitFor(n.t, strings.Join(words, ", "), func() bool {
-		b, err := os.ReadFile(n.log.Name())
-		if err != nil {
-			n.t.Fatal(err)
-		}
-		for line := range strings.Lines(string(b)) {
-			all := true
-			for _, w := range words {
-				all = all && strings.Contains(line, w)
-			}
-			if all {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // hup has the process read its agents again.
@@ -190,7 +170,7 @@ func TestAgentsChange(t *testing.T) {
 	}
 	swap(t, agent, orderAgent("two"))
 	n.hup()
-	n.logged("the agent was loaded", `"before":"`+one+`"`)
+	n.logged(attrs{"agent": "kitchen", "before": one})
 	two := n.version()
 	if two == one {
 		t.Fatalf("the version is still %s", one)
@@ -229,18 +209,21 @@ func TestAgentIsRefused(t *testing.T) {
 	one := n.version()
 	swap(t, agent, strings.Replace(orderAgent("two"), "type: say", "type: shout", 1))
 	n.hup()
-	n.logged("the agent was not loaded: its version stays in use", "kitchen.yaml:14:", "shout", one)
+	line := n.logged(attrs{"level": "ERROR", "agent": "kitchen", "version": one, "error": "kitchen.yaml:14:"})
+	if !strings.Contains(line, "shout") {
+		t.Errorf("the step with the error is not named: %s", line)
+	}
 	if err := os.Remove(agent); err != nil {
 		t.Fatal(err)
 	}
 	n.hup()
-	n.logged("the agent was not loaded: its version stays in use", "no such file")
+	n.logged(attrs{"level": "ERROR", "agent": "kitchen", "version": one, "error": "no such file"})
 	if got := n.version(); got != one {
 		t.Errorf("the version is %s, it was %s", got, one)
 	}
 	n.guest("one").talk(len(orders("one")))
 	swap(t, agent, orderAgent("two"))
-	n.logged("the agent was loaded", `"before":"`+one+`"`) // nobody tells the server
+	n.logged(attrs{"agent": "kitchen", "before": one}) // nobody tells the server
 	n.guest("two").talk(len(orders("two")))
 }
 
@@ -270,7 +253,7 @@ func TestLostVersion(t *testing.T) {
 			n.start()
 			if x.goes {
 				g.comeBack()
-				n.logged("a conversation continues with another version of its agent")
+				n.logged(attrs{"level": "WARN", "agent": "kitchen", "with": n.version()})
 				g.say("wine")
 				return
 			}
@@ -278,7 +261,7 @@ func TestLostVersion(t *testing.T) {
 			if err != nil || !strings.Contains(string(answer), "agent_changed") {
 				t.Errorf("the answer is %s, error %v", answer, err)
 			}
-			n.logged("a conversation cannot be resumed: its agent has changed", `order_one`, "which the agent does not have")
+			n.logged(attrs{"level": "ERROR", "agent": "kitchen", "lost": "", "error": "order_one"})
 		})
 	}
 }
@@ -326,25 +309,29 @@ func TestConfigChangesWhileTheServerRuns(t *testing.T) {
 	}
 	was := string(b)
 	swap(t, file, "# a remark\n"+strings.Replace(was, "1h", "2h", 1)+"limits: {waiting: 9s}\nmodels: [{name: m}]\n")
-	n.logged(`"level":"WARN"`, "the config file has changed: restart the server to apply it", `"keys":["limits.waiting","models","server.max_lateness"]`, "hocket.yaml") // nobody tells the server
-	for what, text := range map[string]string{
-		"limits.wating: unknown key":               was + "limits: {wating: 9s}\n",
-		`timezone: is \"Berlin\"`:                  was + "timezone: Berlin\n",
-		"no such file":                             "",
-		`model: is \"gpt-4o\": expected keys`:      was + "model: gpt-4o\n",
-		`"keys":["history_limit"]`:                 strings.Replace(was, "history_limit: 100000", "", 1),
-		"again as the server read it at the start": "\n" + was,
-		`"keys":["server.drain"]`:                  strings.Replace(was, "drain: 1s", "drain: 2s", 1),
-		"the server would not start with it":       "{",
+	n.logged(attrs{"level": "WARN", "file": file, "keys": "[limits.waiting models server.max_lateness]"}) // nobody tells the server
+	for _, c := range []struct {
+		text string
+		want attrs
+	}{
+		{was + "limits: {wating: 9s}\n", attrs{"level": "ERROR", "error": "limits.wating"}},
+		{was + "timezone: Berlin\n", attrs{"level": "ERROR", "error": "timezone"}},
+		{"", attrs{"level": "ERROR", "error": "no such file"}},
+		{was + "model: gpt-4o\n", attrs{"level": "ERROR", "error": "gpt-4o"}},
+		{strings.Replace(was, "history_limit: 100000", "", 1), attrs{"level": "WARN", "keys": "[history_limit]"}},
+		{"\n" + was, attrs{"level": "INFO"}}, // as the server read it
+		{strings.Replace(was, "drain: 1s", "drain: 2s", 1), attrs{"level": "WARN", "keys": "[server.drain]"}},
+		{"{", attrs{"level": "ERROR", "error": "hocket.yaml:1"}},
 	} {
-		swap(t, file, text)
-		if text == "" {
+		swap(t, file, c.text)
+		if c.text == "" {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
 		}
 		n.hup()
-		n.logged("the config file", what)
+		c.want["file"] = file
+		n.logged(c.want)
 	}
 }
 
@@ -362,7 +349,7 @@ func TestModelComesWithAReload(t *testing.T) {
 	n.start()
 	is := func(want int, words string) {
 		t.Helper()
-		waitFor(t, words, func() bool {
+		waittest.Until(t, words, n.gone, func() bool {
 			status, body := ready(t, n)
 			return status == want && strings.Contains(body, words)
 		})
@@ -371,7 +358,7 @@ func TestModelComesWithAReload(t *testing.T) {
 	swap(t, agent, model("WRONG_KEY"))
 	n.hup()
 	is(503, `"reasons":["model"]`)
-	n.logged("the language model does not answer", "Incorrect API key provided: [key]")
+	n.logged(attrs{"level": "WARN", "error": "Incorrect API key provided: [key]"})
 	swap(t, agent, model("RIGHT_KEY"))
 	n.hup()
 	is(200, `"status":"ok"`)
@@ -416,17 +403,13 @@ func TestPipesAreReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.hup()
-	n.logged("the agent was not loaded: its version stays", `"agent":"waiter"`, "waiter.yaml is not a regular file")
+	n.logged(attrs{"level": "ERROR", "agent": "waiter", "error": "waiter.yaml"})
 	swap(t, file, orderAgent("two"))
 	n.hup()
-	n.logged("the agent was loaded", `"agent":"waiter"`)
-	b, err := os.ReadFile(n.log.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if strings.Contains(line, "loaded") && strings.Contains(line, `"agent":"kitchen"`) {
-			t.Error(line)
+	n.logged(attrs{"level": "INFO", "agent": "waiter", "before": ""})
+	for _, outcome := range []string{"before", "error"} { // loaded, or not
+		if line := n.line(attrs{"agent": "kitchen", outcome: ""}); line != "" {
+			t.Errorf("an agent from a pipe was read again: %s", line)
 		}
 	}
 	n.stop()
@@ -440,9 +423,9 @@ func TestPipesAreReadOnce(t *testing.T) {
 	was := n.version()
 	swap(t, file, orderAgent("three"))
 	n.hup()
-	n.logged("the agent was loaded", `"before":"`+was+`"`)
+	n.logged(attrs{"agent": "waiter", "before": was})
 	n.stop() // it has looked at its config by then
-	if b, err = os.ReadFile(n.log.Name()); err != nil || strings.Contains(string(b), "the config file") {
-		t.Errorf("%v, the log: %s", err, b)
+	if line := n.line(attrs{"file": ""}); line != "" {
+		t.Errorf("a config from a pipe was read again: %s", line)
 	}
 }

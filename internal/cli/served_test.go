@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // node is a server in its own process, which can be killed and started again.
@@ -29,6 +31,8 @@ type node struct {
 	cmd     *exec.Cmd
 	log     *os.File
 	started time.Time
+	gone    chan struct{} // closed when the process has ended; err is its result then
+	err     error
 }
 
 // newNode describes a server with an agent and a store. more is added to the server
@@ -85,7 +89,12 @@ func (n *node) start() {
 	if err := n.cmd.Start(); err != nil {
 		n.t.Fatal(err)
 	}
-	waitFor(n.t, "the server", func() bool {
+	n.gone = make(chan struct{})
+	go func(cmd *exec.Cmd, gone chan struct{}) {
+		n.err = cmd.Wait()
+		close(gone)
+	}(n.cmd, n.gone)
+	waittest.Until(n.t, "the server", n.gone, func() bool {
 		resp, err := http.Get(n.url + "/healthz")
 		if err != nil {
 			return false
@@ -98,11 +107,12 @@ func (n *node) start() {
 // kill ends the process like a power failure.
 func (n *node) kill() {
 	n.t.Helper()
-	if err := n.cmd.Process.Kill(); err != nil { // by its id
-		n.t.Fatal(err)
-	}
-	_ = n.cmd.Wait() // the process was killed
+	err := n.cmd.Process.Kill() // by its id
+	<-n.gone
 	n.cmd = nil
+	if err != nil {
+		n.t.Errorf("the server has ended before it was killed: %v", n.err)
+	}
 }
 
 // stop asks the process to end and waits for it.
@@ -111,29 +121,64 @@ func (n *node) stop() {
 	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		n.t.Fatal(err)
 	}
-	if err := n.cmd.Wait(); err != nil {
-		n.t.Errorf("the server ended with %v", err)
-	}
-	n.cmd = nil
+	n.ended()
 }
 
-// waitFor waits until so returns true. When the test's time is over, it ends the
-// goroutine and reports what it waited for.
-func waitFor(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	tick, over := time.NewTicker(5*time.Millisecond), timeUp(t)
-	defer tick.Stop()
-	for n := 1; !so(); n++ {
-		if n%2000 == 0 {
-			t.Logf("still waiting for %s", what)
-		}
-		select {
-		case <-tick.C:
-		case <-over:
-			t.Errorf("waited in vain for %s", what)
-			t.FailNow()
+// ended waits for the end of a process that was asked to end.
+func (n *node) ended() {
+	n.t.Helper()
+	select {
+	case <-n.gone:
+	case <-waittest.Context(n.t).Done():
+		n.t.Fatal("the server does not end")
+	}
+	n.cmd = nil
+	if n.err != nil {
+		n.t.Errorf("the server ended with %v", n.err)
+	}
+}
+
+// logged waits for a line of the log whose attributes contain the given ones, and returns
+// the line. The message is not compared: it may be reworded.
+func (n *node) logged(want attrs) (line string) {
+	n.t.Helper()
+	waittest.Until(n.t, fmt.Sprintf("a line of the log with %v", want), n.gone, func() bool {
+		line = n.line(want)
+		return line != ""
+	})
+	return line
+}
+
+// line returns the first line of the log whose attributes contain the given ones, or "".
+func (n *node) line(want attrs) string {
+	n.t.Helper()
+	b, err := os.ReadFile(n.log.Name())
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if want.in(line) {
+			return line
 		}
 	}
+	return ""
+}
+
+// attrs are attributes of a line of the log. A value is contained in that of the line, as
+// fmt.Sprint returns it.
+type attrs map[string]string
+
+func (a attrs) in(line string) bool {
+	var has map[string]any
+	if json.Unmarshal([]byte(line), &has) != nil {
+		return false // it is not complete
+	}
+	for key, value := range a {
+		if has[key] == nil || !strings.Contains(fmt.Sprint(has[key]), value) {
+			return false
+		}
+	}
+	return true
 }
 
 // timeUp returns a channel that receives shortly before the test program would be ended
@@ -288,7 +333,7 @@ func (c *caller) follow() bool {
 func (c *caller) comeBack() {
 	c.t.Helper()
 	c.leave()
-	waitFor(c.t, "the return of "+c.id, func() bool {
+	waittest.Until(c.t, "the return of "+c.id, nil, func() bool {
 		if c.call(map[string]any{"resume": c.resume}) && c.follow() {
 			return true
 		}

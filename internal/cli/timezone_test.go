@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
 // dayAgent is an agent that says which day the caller means.
@@ -137,7 +139,7 @@ func TestRealtimeTimeZones(t *testing.T) {
 		}
 	}
 	ask()
-	waitFor(t, "the checkpoint", func() bool { // it is written asynchronously
+	waittest.Until(t, "the checkpoint", nil, func() bool { // it is written asynchronously
 		var details struct{ Lines []struct{ Text string } }
 		err := (&caller{t: t, urls: []string{n.url}}).get("/v1/stored/"+c.id, &details)
 		return err == nil && len(details.Lines) > 0 && strings.HasPrefix(details.Lines[len(details.Lines)-1].Text, "It is ")
@@ -146,7 +148,7 @@ func TestRealtimeTimeZones(t *testing.T) {
 	n.start()
 	c.query = "&timezone=" + west
 	token := c.back
-	waitFor(t, "the return", func() bool { return c.dial(n.url, token) == nil })
+	waittest.Until(t, "the return", nil, func() bool { return c.dial(n.url, token) == nil })
 	c.quiet()
 	ask()
 }

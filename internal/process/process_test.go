@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"go.uber.org/goleak"
 )
 
@@ -188,9 +189,8 @@ func TestParentDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait() // it was killed
-	for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-	}
+	waittest.Until(t, "the end of the child", nil, func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err != nil || strings.Contains(string(stat), ") Z ")
+	})
 }

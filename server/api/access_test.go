@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
@@ -137,7 +138,7 @@ func TestTokens(t *testing.T) {
 	if w.Body != nil {
 		defer w.Body.Close()
 	}
-	if _, _, err := socket.Read(t.Context()); err != nil || socket.Subprotocol() != "hocket.events" {
+	if _, _, err := socket.Read(waittest.Context(t)); err != nil || socket.Subprotocol() != "hocket.events" {
 		t.Errorf("over the subprotocol %q: %v", socket.Subprotocol(), err)
 	}
 	_ = socket.CloseNow()
@@ -369,7 +370,7 @@ func TestResume(t *testing.T) {
 	if err := first.body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the loss", func() bool {
+	waittest.Until(t, "the loss", nil, func() bool {
 		return ask[hub.Details](h, http.StatusOK, "GET", path, "").Phase.String() == "reconnecting"
 	})
 	resume := `{"resume":"` + made.ResumeToken + `"}`
@@ -381,7 +382,7 @@ func TestResume(t *testing.T) {
 	// stolen.
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", resume)
 	h.say(made.ID, "from boston") // a sign of life does it too
-	eventually(t, "the return", func() bool {
+	waittest.Until(t, "the return", nil, func() bool {
 		return ask[hub.Details](h, http.StatusOK, "GET", path, "").Phase.String() != "reconnecting"
 	})
 
@@ -401,7 +402,7 @@ func TestResume(t *testing.T) {
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+other.ResumeToken+`"}`)
 	h.say(again.ID, "book a flight")
 	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+again.ID+"/commands", `{"type":"endConversation"}`)
-	eventually(t, "the end", func() bool {
+	waittest.Until(t, "the end", nil, func() bool {
 		return !ask[hub.Details](h, http.StatusOK, "GET", "/v1/conversations/"+again.ID, "").Ended.IsZero()
 	})
 	h.refused(http.StatusNotFound, "no_such_conversation", "POST", "/v1/conversations", `{"resume":"`+again.ResumeToken+`"}`)
@@ -420,7 +421,7 @@ func TestNobodyReturns(t *testing.T) {
 	if err := s.body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the end", func() bool { return !ask[hub.Details](h, http.StatusOK, "GET", path, "").Ended.IsZero() })
+	waittest.Until(t, "the end", nil, func() bool { return !ask[hub.Details](h, http.StatusOK, "GET", path, "").Ended.IsZero() })
 }
 
 // TestOnePerCaller checks that, with the option, a second conversation of a caller

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -142,7 +143,7 @@ func (h *house) ended(id string) {
 	defer list.Close()
 	<-c.Done()
 	for {
-		m, err := list.Next(h.t.Context())
+		m, err := list.Next(waittest.Context(h.t))
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -185,7 +186,7 @@ func TestCallersRefused(t *testing.T) {
 		h.refused(http.StatusServiceUnavailable, "store_unavailable", r[0], r[1], "")
 	}
 	s.fails(nil, errors.New("the disk is gone"))
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+"/v1/callers/export?caller=ann", nil)
+	r, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, h.url+"/v1/callers/export?caller=ann", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -42,19 +43,6 @@ func (h *house) streams() int {
 		n += of
 	}
 	return n
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, fits func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for n := 1; !fits(); n++ {
-		if n%2000 == 0 {
-			t.Logf("still waiting for %s", what)
-		}
-		<-tick.C
-	}
 }
 
 func TestBadBodies(t *testing.T) {
@@ -179,8 +167,8 @@ func TestNobodyReads(t *testing.T) {
 		if _, err := io.WriteString(conn, "GET /v1/conversations/"+made.ID+"/events?from=1&steps=1 HTTP/1.1\r\nHost: "+addr+"\r\n"+upgrade+"\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "the stream", func() bool { return h.streams() == 1 })
-		eventually(t, "the end of the stream", func() bool {
+		waittest.Until(t, "the stream", nil, func() bool { return h.streams() == 1 })
+		waittest.Until(t, "the end of the stream", nil, func() bool {
 			h.say(made.ID, "book a flight")
 			return h.streams() == 0
 		})
@@ -208,8 +196,8 @@ func TestHalfOpen(t *testing.T) {
 		defer w.Body.Close()
 	}
 	defer func() { _ = conn.CloseNow() }()
-	eventually(t, "the stream", func() bool { return h.streams() == 1 })
-	eventually(t, "the end of the stream", func() bool { return h.streams() == 0 })
+	waittest.Until(t, "the stream", nil, func() bool { return h.streams() == 1 })
+	waittest.Until(t, "the end of the stream", nil, func() bool { return h.streams() == 0 })
 	h.works()
 }
 
@@ -230,7 +218,7 @@ func TestTwoClients(t *testing.T) {
 	defer func() { _ = socket.CloseNow() }()
 	one.heard("Welcome")
 	for _, m := range one.seen {
-		_, b, err := socket.Read(t.Context())
+		_, b, err := socket.Read(waittest.Context(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +233,7 @@ func TestTwoClients(t *testing.T) {
 	}
 	h.say(made.ID, "from boston to denver")
 	for {
-		_, b, err := socket.Read(t.Context())
+		_, b, err := socket.Read(waittest.Context(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +259,7 @@ func TestTooManyStreams(t *testing.T) {
 	if err := first.body.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "room", func() bool { return h.streams() == 1 })
+	waittest.Until(t, "room", nil, func() bool { return h.streams() == 1 })
 	h.listen(path)
 }
 
@@ -288,7 +276,7 @@ func TestDrain(t *testing.T) {
 		defer close(drained)
 		h.hub.Drain(ctx, 5*time.Second)
 	}()
-	eventually(t, "the drain", h.hub.Draining)
+	waittest.Until(t, "the drain", nil, h.hub.Draining)
 	if f := ask[Health](h, http.StatusServiceUnavailable, "GET", "/readyz", ""); f.Status != "shutting_down" || f.Conversations != 1 {
 		t.Errorf("it says %+v", f)
 	}
@@ -337,7 +325,7 @@ func TestStreamsOutliveTimeouts(t *testing.T) {
 	read := make(chan error, 1)
 	go func() {
 		for {
-			_, b, err := socket.Read(t.Context())
+			_, b, err := socket.Read(waittest.Context(t))
 			if err != nil || strings.Contains(string(b), "fly from") {
 				read <- err
 				return

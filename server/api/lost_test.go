@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
 )
@@ -180,7 +181,7 @@ func TestReturnWhileTheConversationEnds(t *testing.T) {
 		t.Errorf("it is held %d times by nobody", n)
 	}
 	end()
-	eventually(t, "the return", func() bool {
+	waittest.Until(t, "the return", nil, func() bool {
 		status, _ := h.do("POST", "/v1/conversations", resume)
 		return status == http.StatusCreated
 	})

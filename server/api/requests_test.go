@@ -16,6 +16,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/server/panel"
 )
@@ -70,7 +71,7 @@ func TestAccessLog(t *testing.T) {
 		_ = w.Body.Close()
 	}
 	for range 3 {
-		if _, _, err := conn.Read(t.Context()); err != nil {
+		if _, _, err := conn.Read(waittest.Context(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +86,7 @@ func TestAccessLog(t *testing.T) {
 		}
 		return list
 	}
-	eventually(t, "the log of four requests", func() bool { return len(lines()) >= 4 })
+	waittest.Until(t, "the log of four requests", nil, func() bool { return len(lines()) >= 4 })
 	for i, want := range []struct {
 		method, route string
 		status, bytes float64

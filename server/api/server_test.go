@@ -22,6 +22,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/messages"
 	"github.com/hocketvoice/hocket/internal/seeds"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -149,7 +150,7 @@ func (h *house) do(method, path, body string, headers ...string) (int, []byte) {
 
 func (h *house) request(method, path, body string, headers ...string) *http.Request {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(waittest.Context(h.t), method, h.url+path, strings.NewReader(body))
 	if err != nil {
 		h.t.Fatal(err)
 	}

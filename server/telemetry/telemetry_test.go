@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
@@ -57,7 +58,7 @@ func hold(t *testing.T, w *Telemetry) string {
 	}
 	defer events.Close()
 	for {
-		m, err := events.Next(t.Context())
+		m, err := events.Next(waittest.Context(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -37,11 +38,8 @@ func calls(s *Store) map[string]func(context.Context) error {
 // eventually makes a call until it succeeds.
 func eventually(t *testing.T, call func(context.Context) error) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for err := call(t.Context()); err != nil; err = call(t.Context()) {
-		<-tick.C
-	}
+	ctx := waittest.Context(t)
+	waittest.Until(t, "a call that succeeds", nil, func() bool { return call(ctx) == nil })
 }
 
 // allFail makes every call at once, several times each, and asks that each fails.

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
 	"go.uber.org/goleak"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
@@ -293,10 +293,8 @@ func TestLostConnection(t *testing.T) {
 	m := opened(t, r, nil)
 	var other sync.WaitGroup
 	other.Go(func() {
-		for r.count("tasks/resubscribe") < 3 {
-			runtime.Gosched()
-		}
-		close(r.goOn)
+		defer close(r.goOn)
+		waittest.Until(t, "three resubscriptions", nil, func() bool { return r.count("tasks/resubscribe") >= 3 })
 	})
 	output, heard, f := called(t, m, "wait")
 	other.Wait()

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
@@ -220,16 +221,14 @@ func TestTooMuch(t *testing.T) {
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for {
+	waittest.Until(t, "the end of a process", nil, func() bool {
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			return
+			return true
 		}
 		// An orphaned process waits for the init process to reap it.
 		out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-		if err != nil || strings.HasPrefix(string(out), "Z") {
-			return
-		}
-	}
+		return err != nil || strings.HasPrefix(string(out), "Z")
+	})
 }
 
 // noZombie checks that all children of this process were waited for.

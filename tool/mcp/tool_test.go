@@ -19,6 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/toolset"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
@@ -245,9 +246,7 @@ func TestCalledOff(t *testing.T) {
 // waitFor waits until the server has received a number of cancellations.
 func waitFor(t *testing.T, tools *Tools, n string) {
 	t.Helper()
-	for called(t, tools, "called_off", `{}`) != n {
-		continue // each call takes some time
-	}
+	waittest.Until(t, n+" cancellations", nil, func() bool { return called(t, tools, "called_off", `{}`) == n })
 }
 
 // TestLongFailure checks that a long error message is kept.
@@ -305,9 +304,10 @@ func TestServerEnds(t *testing.T) {
 func TestToolsChange(t *testing.T) {
 	tools := opened(t, self(t, "1", nil))
 	called(t, tools, "more", `{}`)
-	for !slices.ContainsFunc(tools.Specs(), func(s port.ToolSpec) bool { return s.Name == "new" }) {
+	waittest.Until(t, "the new tool", nil, func() bool {
 		called(t, tools, "echo", `{"text":"time passes"}`)
-	}
+		return slices.ContainsFunc(tools.Specs(), func(s port.ToolSpec) bool { return s.Name == "new" })
+	})
 	if out := called(t, tools, "new", `{}`); out != "I am new" {
 		t.Errorf("new: %q", out)
 	}
