@@ -37,6 +37,15 @@ type apiHome struct {
 	server *Server
 }
 
+// Grant implements [api.Home].
+func (h apiHome) Grant(ctx context.Context, id string, g port.Grant) error {
+	err := h.Home.Grant(ctx, id, g)
+	if errors.Is(err, node.ErrUnclaimed) {
+		return api.ErrUnclaimed
+	}
+	return err
+}
+
 // Restore claims a conversation and returns the description with which it continues here.
 // The caller must call Over if the conversation does not begin.
 func (h apiHome) Restore(ctx context.Context, id string) (hub.Call, error) {

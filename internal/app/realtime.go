@@ -175,7 +175,7 @@ func (i *issued) grant(ctx context.Context) error {
 		return nil
 	}
 	err := i.home.Grant(ctx, i.id, *i.g)
-	if err != nil {
+	if err != nil && !errors.Is(err, node.ErrUnclaimed) {
 		i.log.Warn("the token of a conversation was not stored: it is valid only in this process for now", "conversation", i.id, "error", err)
 	}
 	return err

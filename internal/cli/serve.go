@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 
 	"github.com/hocketvoice/hocket/internal/app"
@@ -25,14 +26,25 @@ func (serveCmd) Help() string {
 	return `Serves the panel and the control API until it is interrupted, and then waits for the conversations to end. Writes a log to the standard error, as JSON lines that contain nothing that was said. SIGHUP reloads the agents, the API keys and the certificate; a changed config needs a restart, and the log says so.`
 }
 
-// hashIDs replaces the ids of conversations in the log (seed 000, SEC-001): a reader
-// can correlate lines, but cannot find a conversation.
+// hashIDs replaces the ids of conversations in the log, also those in errors (seed 000,
+// SEC-001): a reader can correlate lines, but cannot find a conversation.
 func hashIDs(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == "conversation" {
 		a.Value = slog.StringValue(session.HashID(a.Value.String()))
+		return a
+	}
+	text, ok := a.Value.Any().(string)
+	if err, failed := a.Value.Any().(error); failed {
+		text, ok = err.Error(), true
+	}
+	if ok && conversationID.MatchString(text) {
+		a.Value = slog.StringValue(conversationID.ReplaceAllStringFunc(text, session.HashID))
 	}
 	return a
 }
+
+// conversationID matches the ids of conversations: see [app.NewID].
+var conversationID = regexp.MustCompile(`\bconv_[a-z2-7]{8,}`)
 
 // Run runs the command.
 func (c *serveCmd) Run(s *streams) error {

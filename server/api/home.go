@@ -26,7 +26,8 @@ import (
 type Home interface {
 	// Grant replaces the tokens of a conversation that runs here. If it fails, the
 	// tokens are stored as soon as possible. If it fails with [port.ErrFenced],
-	// another process has taken the conversation over.
+	// another process has taken the conversation over, and with [ErrUnclaimed] the store
+	// does not have the conversation yet.
 	Grant(ctx context.Context, id string, g port.Grant) error
 	// Access and Resume return the conversation that a token is valid for.
 	Access(ctx context.Context, digest []byte) (id string, ok bool, err error)
@@ -46,6 +47,10 @@ type Home interface {
 
 // ErrGone reports that a conversation does not exist or has ended.
 var ErrGone = errors.New("the conversation does not exist or has ended")
+
+// ErrUnclaimed reports that the store does not have a conversation yet because it has
+// failed, which was logged.
+var ErrUnclaimed = errors.New("the conversation is not claimed yet")
 
 // ErrChanged reports that a conversation cannot continue because its agent has changed and
 // the version with which it began is not available.
@@ -122,7 +127,7 @@ func (s *Server) keep(ctx context.Context, id string) error {
 	if errors.Is(err, port.ErrFenced) {
 		s.tokens.forgetOne(id) // only the store knows which are valid
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrUnclaimed) {
 		s.o.Log.Warn("the tokens of a conversation were not stored: they are valid in this process only", "conversation", id, "error", err)
 	}
 	return err

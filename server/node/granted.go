@@ -59,7 +59,7 @@ func (h *Home) give(ctx context.Context, id string) error {
 		case g == nil:
 			return nil
 		case hold.Token == 0:
-			return fmt.Errorf("conversation %s is not claimed", id)
+			return ErrUnclaimed
 		}
 		h.mu.Unlock()
 		err := h.tell(ctx, hold, *g)

@@ -83,6 +83,8 @@ type Home struct {
 	releases map[string]release       // not yet written to the store
 	grants   map[string]*port.Grant   // not yet written to the store, of the conversations in holds
 	giving   map[string]chan struct{} // conversations whose tokens are being written; closed afterwards
+	// unclaimed has the conversations whose failed claim was logged.
+	unclaimed map[string]bool
 }
 
 // release is a conversation that no longer runs here, as it is reported to the store.
@@ -100,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Home, error) {
 	h := &Home{
 		o:     o,
 		holds: make(map[string]port.Hold), releases: make(map[string]release),
-		grants: make(map[string]*port.Grant), giving: make(map[string]chan struct{}), opened: time.Now(),
+		grants: make(map[string]*port.Grant), giving: make(map[string]chan struct{}), unclaimed: make(map[string]bool), opened: time.Now(),
 	}
 	return h, o.Registry.Beat(ctx, o.Node, TTL)
 }
@@ -226,7 +228,7 @@ func (h *Home) Claim(ctx context.Context, id string) (int64, error) {
 		return 0, err
 	}
 	if err != nil {
-		h.o.Log.Error("claim a conversation", "conversation", id, "error", err)
+		h.logUnclaimed(id, err)
 		return 0, nil
 	}
 	h.claimed(hold)
@@ -248,11 +250,23 @@ func (h *Home) ask(ctx context.Context, id string) (port.Hold, error) {
 	return hold, err
 }
 
+// logUnclaimed logs that a conversation could not be claimed, once for each conversation.
+func (h *Home) logUnclaimed(id string, err error) {
+	h.mu.Lock()
+	logged := h.unclaimed[id]
+	h.unclaimed[id] = true
+	h.mu.Unlock()
+	if !logged {
+		h.o.Log.Error("the store does not take a conversation: it continues and is saved when the store takes it", "conversation", id, "error", err)
+	}
+}
+
 // claimed records a claim.
 func (h *Home) claimed(hold port.Hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.holds[hold.ID] = hold
+	delete(h.unclaimed, hold.ID)
 }
 
 // begin records that a conversation is being claimed. It returns false if the
@@ -285,6 +299,7 @@ func (h *Home) Over(id string, ended bool) {
 	}
 	delete(h.holds, id)
 	delete(h.grants, id)
+	delete(h.unclaimed, id)
 	if r.hold.Token != 0 {
 		h.releases[id] = r
 	}
@@ -313,6 +328,9 @@ func (h *Home) letGo(ctx context.Context, id string, r release) {
 		delete(h.releases, id)
 	}
 }
+
+// ErrUnclaimed reports that the store has not taken a conversation yet, which was logged.
+var ErrUnclaimed = errors.New("the conversation is not claimed yet")
 
 // ErrUnsure reports that the store may be out of date because it was unavailable until
 // recently: other nodes may have issued tokens that it does not know yet, and may hold
