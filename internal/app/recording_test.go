@@ -175,6 +175,8 @@ func TestRecordingIsRefused(t *testing.T) {
 	store := "store: {path: " + filepath.Join(dir, "store.db") + "}\n"
 	for _, c := range []struct{ config, agent, want string }{
 		{store + "recording: {limit: 5m}\n", "", "recording: does not say how callers are told of it"},
+		{store + "recording: {notice: '  '}\n", "", `recording.notice: is "  ", which says nothing`},
+		{store + "recording: {notice: ' ... '}\n", "", "which says nothing"},
 		{"recording: {announced: true}\n", "", "recording: the server has no store"},
 		{store + "recording: {notice: Recorded.}\n", start, `recording.notice cannot be said before the flow "ask"`},
 		{store + "recording: {announced: true}\n", start, ""},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/model"
@@ -29,7 +30,10 @@ func validate(c *config.Config, o Options) error {
 
 // recordingProblems returns the problems of the section recording.
 func recordingProblems(c *config.Config) config.Problems {
-	if r := c.Recording; r.Limit != 0 && !r.On() {
+	switch r := c.Recording; {
+	case r.Notice != "" && !strings.ContainsFunc(r.Notice, unicode.IsLetter):
+		return config.Problems{c.Problem("recording.notice", fmt.Sprintf("is %q, which says nothing: expected the words that tell callers", r.Notice))}
+	case r.Limit != 0 && !r.On():
 		return config.Problems{c.Problem("recording", "does not say how callers are told of it: expected notice or announced: true")}
 	}
 	return nil

@@ -3,6 +3,7 @@ package timezone
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,11 @@ func Load(name string) (*time.Location, error) {
 	}
 	// time.LoadLocation returns UTC for "" and the zone of the process for "Local".
 	if name == "" || len(name) > maxName || name == "Local" {
+		return nil, errUnknown
+	}
+	// Files beside those of the zones: the zone of the machine, and zones with leap seconds,
+	// which the clock does not count.
+	if name == "localtime" || name == "posixrules" || strings.HasPrefix(name, "right/") {
 		return nil, errUnknown
 	}
 	loc, err := time.LoadLocation(name)

@@ -19,7 +19,10 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s has the offset %s in July, expected %s", name, got, want)
 		}
 	}
-	for _, name := range []string{"", "Local", "Berlin", "../etc/passwd", "/etc/localtime", "Europe/Berlin\x00", "+25:00", "2026", "Etc/Unknown"} {
+	for _, name := range []string{
+		"", "Local", "Berlin", "../etc/passwd", "/etc/localtime", "Europe/Berlin\x00", "+25:00", "2026", "Etc/Unknown",
+		"localtime", "posixrules", "right/UTC",
+	} {
 		if loc, err := Load(name); err == nil {
 			t.Errorf("%q is %v, expected an error", name, loc)
 		}

@@ -167,7 +167,7 @@ func (s *Server) cors(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
-	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Request-Id")
+	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Request-Id, Hocket-Recording-Started, Hocket-Trace-Cut")
 	if r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE, OPTIONS")
 		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")

@@ -354,6 +354,9 @@ func TestOrigins(t *testing.T) {
 	if w.StatusCode != http.StatusNoContent || w.Header.Get("Access-Control-Allow-Origin") != app || !strings.Contains(w.Header.Get("Access-Control-Allow-Headers"), "Authorization") {
 		t.Errorf("the preflight is answered with %d %v", w.StatusCode, w.Header)
 	}
+	if got := w.Header.Get("Access-Control-Expose-Headers"); !strings.Contains(got, "Hocket-Recording-Started") {
+		t.Errorf("pages of other origins can read the headers %s", got)
+	}
 }
 
 // TestResume checks that a conversation waits for its client, is resumed once with

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/internal/timezone"
 	"github.com/hocketvoice/hocket/store"
@@ -22,13 +23,27 @@ func (p who) calls(caller string) (string, error) {
 	case p.start:
 		caller = p.caller
 	}
-	if len(caller) > maxCaller {
-		return "", fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(caller), maxCaller)
+	if err := checkCaller("field", caller); err != nil {
+		return "", err
 	}
 	if caller == "" {
 		return "", nil
 	}
 	return callerOf(p.owner, caller), nil
+}
+
+// checkCaller returns an error if a caller's name in a field or a parameter is invalid.
+// PostgreSQL stores no text with a NUL character.
+func checkCaller(in, caller string) error {
+	switch {
+	case len(caller) > maxCaller:
+		return fail(http.StatusBadRequest, "bad_request", "%s caller has %d bytes: expected at most %d", in, len(caller), maxCaller)
+	case !utf8.ValidString(caller):
+		return fail(http.StatusBadRequest, "bad_request", "%s caller must be valid UTF-8", in)
+	case strings.Contains(caller, "\x00"):
+		return fail(http.StatusBadRequest, "bad_request", "%s caller must not contain a NUL character", in)
+	}
+	return nil
 }
 
 // callerOf returns a caller's name within its owner. Slashes in either are escaped,

@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // callers gives access to the data of callers of this server.
@@ -21,14 +21,16 @@ func (s *Server) callers() Callers {
 // callerAsked returns the caller of a request. It removes the time limit of the response,
 // since the store may need longer.
 func callerAsked(w http.ResponseWriter, r *http.Request) (string, error) {
-	caller := r.URL.Query().Get("caller")
-	switch {
-	case caller == "":
+	callers := r.URL.Query()["caller"]
+	if len(callers) > 1 {
+		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller is given %d times: expected one caller", len(callers))
+	}
+	caller := strings.Join(callers, "")
+	if caller == "" {
 		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller is missing: expected the name of a caller")
-	case len(caller) > maxCaller:
-		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller has %d bytes: expected at most %d", len(caller), maxCaller)
-	case !utf8.ValidString(caller):
-		return "", fail(http.StatusBadRequest, "bad_request", "parameter caller must be valid UTF-8")
+	}
+	if err := checkCaller("parameter", caller); err != nil {
+		return "", err
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a test's writer does not support it
 	return caller, nil

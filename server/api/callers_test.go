@@ -30,7 +30,7 @@ func callersHouse(t *testing.T) (*house, *shelf) {
 		`{"format":"hocket trace","version":1,"agent":[{"name":"a.yaml","data":"c2VjcmV0"}]}` + "\n" + `{"at":1}` + "\n"
 	for _, k := range []port.Task{
 		{Key: "k1", Conversation: "conv_1", Caller: "office/ann", Call: port.ToolCall{ID: "k1", Name: "work", Arguments: `{"to":"Denver"}`}},
-		{Key: "k2", Conversation: "conv_1", Caller: "office/ann", Secret: true, Call: port.ToolCall{ID: "k2", Name: "work", Arguments: `{"pin":"4711"}`}},
+		{Key: "k2", Conversation: "conv_1", Caller: "office/ann", Secret: true, Call: port.ToolCall{ID: "k2", Name: "work", Arguments: `{"pin":"pin-4711"}`}},
 		{Key: "k3", Conversation: "conv_elsewhere", Caller: "office/ann", Call: port.ToolCall{ID: "k3", Name: "work", Arguments: `{}`}},
 		{Key: "k4", Conversation: "conv_3", Caller: "phone/ann", Call: port.ToolCall{ID: "k4", Name: "work", Arguments: `{}`}},
 	} {
@@ -90,7 +90,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("the export has no %s:\n%s", want, b)
 		}
 	}
-	for _, never := range []string{"4711", "c2VjcmV0", "agents/agent.yaml", "Owner", "office/ann"} {
+	for _, never := range []string{"pin-4711", "c2VjcmV0", "agents/agent.yaml", "Owner", "office/ann"} {
 		if bytes.Contains(b, []byte(never)) {
 			t.Errorf("the export has %s:\n%s", never, b)
 		}
@@ -164,12 +164,17 @@ func TestCallersRefused(t *testing.T) {
 		{"/v1/callers?caller=", "parameter caller is missing"},
 		{"/v1/callers?caller=" + strings.Repeat("x", 201), "expected at most 200"},
 		{"/v1/callers?caller=%ff", "must be valid UTF-8"},
+		{"/v1/callers?caller=a%00n", "must not contain a NUL character"},
+		{"/v1/callers?caller=ann&caller=bob", "given 2 times"},
 	} {
 		for _, r := range [][2]string{{"GET", c.path}, {"DELETE", c.path}, {"GET", strings.Replace(c.path, "callers", "callers/export", 1)}} {
 			if status, b := h.do(r[0], r[1], ""); status != http.StatusBadRequest || !bytes.Contains(b, []byte(c.want)) {
 				t.Errorf("%s %s: status %d, %s", r[0], r[1], status, b)
 			}
 		}
+	}
+	for path, body := range map[string]string{"/v1/conversations": `{"transport":"text","caller":"a\u0000n"}`, "/v1/client_tokens": `{"caller":"\u0000"}`} {
+		h.refused(http.StatusBadRequest, "bad_request", "POST", path, body)
 	}
 	token := ask[ClientToken](h, http.StatusOK, "POST", "/v1/client_tokens", `{"caller":"ann"}`)
 	begun := ask[Created](h, http.StatusCreated, "POST", "/v1/conversations", `{"transport":"text","caller":"ann"}`)

@@ -111,6 +111,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	if o.Resume != "" && o.Context != nil {
 		return fail(http.StatusBadRequest, "bad_request", "field context is valid for a new conversation only: change it with PATCH /v1/conversations/{id}/context")
 	}
+	if o.Resume != "" && o.Changes != nil {
+		return fail(http.StatusBadRequest, "bad_request", "field changes is valid for a new conversation only")
+	}
 	if o.Resume != "" {
 		return s.resume(w, r, p, o)
 	}
@@ -426,8 +429,8 @@ func (s *Server) clientToken(w http.ResponseWriter, r *http.Request, p who) erro
 			return err
 		}
 	}
-	if len(o.Caller) > maxCaller {
-		return fail(http.StatusBadRequest, "bad_request", "field caller has %d bytes: expected at most %d", len(o.Caller), maxCaller)
+	if err := checkCaller("field", o.Caller); err != nil {
+		return err
 	}
 	expires := time.Now().Add(clientTokenFor)
 	token, err := s.forClient(r.Context(), p, o.Caller)

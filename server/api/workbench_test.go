@@ -50,6 +50,7 @@ func TestWorkbench(t *testing.T) {
 	if len(b.got) != 1 || b.got[0].Instructions == nil || *b.got[0].Instructions != "" || b.got[0].Voice != "slt" {
 		t.Errorf("the changes are %+v", b.got)
 	}
+	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"resume":"`+made.ResumeToken+`","changes":{"voice":"slt"}}`)
 	h.refused(http.StatusForbidden, "forbidden", "POST", "/v1/conversations", change, "Authorization", "Bearer "+made.AccessToken)
 	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"transport":"text","changes":{"voice":"none"}}`)
 	h.refused(http.StatusBadRequest, "bad_request", "POST", "/v1/conversations", `{"transport":"text","changes":{"instructions":"`+strings.Repeat("x", maxInstructions+1)+`"}}`)
