@@ -106,6 +106,7 @@ var workers = map[string]string{
 	"leg/webrtc: (*Leg).start":             "the leg's two workers; Close waits for them",
 	"leg/webrtc: (*peer).work":             "what reads one connection; its close waits for it",
 	"provider/openai: (*watch).await":      "a timer, whose callback only cancels the request's context; its stop, before the request returns",
+	"provider/realtime: (*stream).run":     "Close, which waits for the three workers",
 	"session: (*Session).spawner":          "Run and RunVirtual wait for the jobs among their workers",
 	"session: (*Session).Run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"session: (*sound).run":                "Session.Run, of whose workers they are",

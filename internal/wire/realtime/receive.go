@@ -40,6 +40,7 @@ type ReceivedItem struct {
 // ReceivedResponse is a response.
 type ReceivedResponse struct {
 	ID, Status string
+	Aside      bool   // it belongs to no conversation
 	Reason     string // why it is cancelled or incomplete
 	Error      Error  // why it failed
 	Metadata   map[string]string
@@ -148,9 +149,10 @@ func receivedResponse(raw json.RawMessage) (r ReceivedResponse) {
 		Details  json.RawMessage   `json:"status_details"`
 		Metadata json.RawMessage   `json:"metadata"`
 		Output   []json.RawMessage `json:"output"`
+		Of       json.RawMessage   `json:"conversation_id"`
 	}
 	_ = json.Unmarshal(raw, &w) // what cannot be read is empty
-	r.ID, r.Status = w.ID, w.Status
+	r.ID, r.Status, r.Aside = w.ID, w.Status, w.Of != nil && isNull(w.Of)
 	var details struct {
 		Reason string          `json:"reason"`
 		Error  json.RawMessage `json:"error"`

@@ -44,7 +44,7 @@ func FuzzReceive(f *testing.F) {
 // TestReceive checks that a client reads what servers write, in both dialects.
 func TestReceive(t *testing.T) {
 	place := Place{ResponseID: "r", ItemID: "i"}
-	failed := Response{ID: "r", Status: "failed", Details: &StatusDetails{Type: "failed", Error: &ResponseError{Code: "c", Message: "m"}}, Metadata: json.RawMessage(`{"k":"v"}`)}
+	failed := Response{ID: "r", ConversationID: "c", Status: "failed", Details: &StatusDetails{Type: "failed", Error: &ResponseError{Code: "c", Message: "m"}}, Metadata: json.RawMessage(`{"k":"v"}`)}
 	for _, c := range []struct {
 		event Event
 		want  Received
@@ -65,6 +65,7 @@ func TestReceive(t *testing.T) {
 			ResponseEvent{Name: "done", Response: failed},
 			Received{Type: "response.done", Response: ReceivedResponse{ID: "r", Status: "failed", Error: Error{Code: "c", Message: "m"}, Metadata: map[string]string{"k": "v"}}},
 		},
+		{ResponseEvent{Name: "created", Response: Response{ID: "r", Status: "in_progress"}}, Received{Type: "response.created", Response: ReceivedResponse{ID: "r", Status: "in_progress", Aside: true}}},
 		{ErrorEvent{Error: Error{Type: "t", Code: "c", Message: "m", EventID: "x"}}, Received{Type: "error", Error: Error{Type: "t", Code: "c", Message: "m", EventID: "x"}}},
 	} {
 		c.want.EventID = "e"
