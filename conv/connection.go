@@ -114,8 +114,11 @@ func (c *Conversation) becomeReconnecting(cause Cause) {
 	c.st.untold(&c.opts)
 	if r := &st.Reply; !running && r.Kind == ReplyAnswer && r.UserTurn != 0 && !c.st.partHeard() {
 		u := unanswered{Turn: r.UserTurn, Text: c.st.History.utteranceText(r.UserTurn), Began: r.Began, Fate: fateTaken}
-		if r.unreadWords() {
+		switch at, there := st.History.placeOf(r.UserTurn); {
+		case r.unreadWords():
 			u.Fate = fateUnread
+		case there && st.History[at].Unwritten != 0:
+			u.Fate = fateCutWords // the next session has not heard the sound
 		}
 		st.Conn.Unanswered = u
 	}

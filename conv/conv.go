@@ -245,7 +245,7 @@ func (c *Conversation) fire(which timers.Timer) {
 		}
 		c.endTurn(cause, false)
 	case timers.Final:
-		c.commit(causeTranscriptTimeout)
+		c.transcriptTimedOut()
 	case timers.Try:
 		c.tryTimedOut()
 	case timers.Processing:

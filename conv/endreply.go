@@ -127,6 +127,9 @@ func (c *Conversation) releaseReply(cause Cause) {
 	default:
 		// The phase stays Understanding until the driver confirms the request.
 	}
+	if c.opts.SpeechToSpeech {
+		c.st.Reply.speakWords(&c.out)
+	}
 	c.st.Reply.speakSentences(&c.out, r.Complete())
 	c.st.Reply.close(&c.out)
 	if c.startHeldCalls(cause) {

@@ -69,6 +69,10 @@ func (c *Conversation) endTurn(cause Cause, stillSpeaking bool) {
 		return
 	}
 	c.out.emit(FinalizeTranscript{Turn: u.Turn})
+	if c.answersSound() {
+		c.answerSound(cause)
+		return
+	}
 	wait := c.opts.Limits.FinalNoWords
 	if u.Partial != "" {
 		wait = c.opts.Limits.FinalWords
@@ -76,8 +80,7 @@ func (c *Conversation) endTurn(cause Cause, stillSpeaking bool) {
 	c.st.arm(timers.Final, wait)
 }
 
-// commit answers the user's turn, exactly once (AC-002, INT-005): it writes the words to the
-// history, opens the reply and asks for it.
+// commit answers the user's turn if it has words.
 func (c *Conversation) commit(cause Cause) {
 	c.st.disarm(timers.Final)
 	u := c.st.User
@@ -86,6 +89,14 @@ func (c *Conversation) commit(cause Cause) {
 		c.nothingSaid(cause)
 		return
 	}
+	c.answer(cause)
+}
+
+// answer answers the user's turn, exactly once (AC-002, INT-005): it writes the words to the
+// history, opens the reply and asks for it.
+func (c *Conversation) answer(cause Cause) {
+	u := c.st.User
+	text := u.Words()
 	if c.st.Reply.Turn != 0 {
 		c.cancelReply(TurnInterrupted) // a held reply is taken back when the user has said words
 	}

@@ -52,6 +52,12 @@ type Options struct {
 	// it answers [SaveContext] with [SessionRenewed]. The person is then not notified.
 	SessionRenews bool `json:"session_renews,omitzero"`
 
+	// SpeechToSpeech says that one service hears the user, answers and speaks. It has heard the
+	// user's turn when the turn ends, so it is asked for the answer at once; the words come
+	// later ([STTFinal]) and go to their place in the history. The words of its answers are
+	// handed over as they come ([Speak]), not in sentences, because they are spoken already.
+	SpeechToSpeech bool `json:"speech_to_speech,omitzero"`
+
 	Limits Limits `json:"limits,omitzero"`
 	Retry  Retry  `json:"retry,omitzero"`
 

@@ -28,6 +28,7 @@ func drawOptions(t *rapid.T) conv.Options {
 	o.BargeIn.Thinking.Policy = rapid.SampledFrom([]turn.BargeInPolicy{turn.BargeInHybrid, turn.BargeInNone}).Draw(t, "thinking")
 	o.SpeakNotices = rapid.Bool().Draw(t, "speak_notices")
 	o.ResumeAfterFalseInterruption = rapid.Bool().Draw(t, "resume")
+	o.SpeechToSpeech = rapid.IntRange(0, 3).Draw(t, "speech_to_speech") == 0
 	o.SummaryTurns = rapid.SampledFrom([]int{-1, 1, 2, 20}).Draw(t, "summary")
 	if rapid.IntRange(0, 9).Draw(t, "history") == 0 {
 		o.HistoryLimit = 6 // rarely: what is forgotten cannot be compared

@@ -1,6 +1,11 @@
 package conv
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
 
 // ReplyKind says why the agent speaks.
 type ReplyKind string
@@ -203,6 +208,20 @@ func (r *reply) nextPart() {
 // knows: the [playout] may still play.
 func (r *reply) over() bool { return r.Complete() && !r.Held() && !r.sounding() }
 
+// nextWords removes the whole words from Unsaid and returns them. A word is whole when white
+// space follows it.
+func (r *reply) nextWords() (text string, ok bool) {
+	at := strings.LastIndexFunc(r.Unsaid, unicode.IsSpace)
+	if at < 0 {
+		return "", false
+	}
+	_, size := utf8.DecodeRuneInString(r.Unsaid[at:])
+	n := at + size
+	text = squeeze(r.Unsaid[:n])
+	r.Unsaid = r.Unsaid[n:]
+	return text, true
+}
+
 // nextSentence removes the next whole sentence from Unsaid and returns it. If all is set and
 // no whole sentence is left, it returns the rest. ok reports whether there was any text.
 func (r *reply) nextSentence(all bool) (text string, ok bool) {
@@ -236,6 +255,17 @@ func (r *reply) speak(out *Output, text, code string) {
 	r.Seq++
 	r.voiced()
 	out.emit(Speak{Turn: r.Turn, Part: r.Part, Seq: r.Seq, Text: text, Code: code})
+}
+
+// speakWords hands the whole words of Unsaid to the voice. It does nothing if the reply is held
+// or text only.
+func (r *reply) speakWords(out *Output) {
+	if r.Held() || r.Silent {
+		return
+	}
+	if text, ok := r.nextWords(); ok && text != "" {
+		r.speak(out, text, "")
+	}
 }
 
 // speakSentences hands the whole sentences of Unsaid to the voice; if all is set, also the rest

@@ -143,6 +143,10 @@ func (c *Conversation) handleReplyDelta(text string) {
 	if !r.Held() && (c.st.Phase == Understanding || c.st.Phase == Waiting) {
 		c.become(Generating, c.event)
 	}
+	if c.opts.SpeechToSpeech {
+		c.st.Reply.speakWords(&c.out)
+		return
+	}
 	c.st.Reply.speakSentences(&c.out, false)
 }
 

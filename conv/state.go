@@ -98,6 +98,9 @@ type Item struct {
 	Part        int    `json:"part,omitempty"`        // the part of the agent's turn
 	Cut         bool   `json:"cut,omitempty"`         // Text is final: this part was cut off, or played to its end, while the turn continued
 	Interrupted bool   `json:"interrupted,omitempty"` // the agent's words were cut off: Text may be shorter than Full
+	// Unwritten is the number of the last stretch of speech of a user's turn whose words are not
+	// in Text yet; zero: none ([Options.SpeechToSpeech]).
+	Unwritten int `json:"unwritten,omitempty"`
 	// CallID, Name and Arguments describe the call. Failed says that the call failed.
 	CallID    string    `json:"call_id,omitempty"`
 	Name      string    `json:"name,omitempty"`

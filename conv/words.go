@@ -13,7 +13,7 @@ import (
 // staleWords reports whether words belong to a turn that is answered already.
 func (s *State) staleWords(number, utterance int, text string, final bool) bool {
 	f := &s.Floor
-	if s.Floor.isTail(number, utterance, final) {
+	if s.Floor.isTail(number, utterance, final) || final && s.History.unwritten(number, utterance) != nil {
 		return false // handleFinal corrects the turn
 	}
 	if s.staleSpeech(number, utterance) {
@@ -43,6 +43,10 @@ func (c *Conversation) handlePartial(e STTPartial) {
 
 func (c *Conversation) handleFinal(e STTFinal) {
 	text := squeeze(e.Text)
+	if it := c.st.History.unwritten(e.Turn, e.Utterance); it != nil {
+		c.st.writeDown(&c.opts, it, text)
+		return
+	}
 	if c.st.Floor.isTail(e.Turn, e.Utterance, true) {
 		c.st.correctUtterance(&c.opts, c.st.Floor.Tail, text)
 		c.st.Consent.corrected(&c.ear, c.st.Floor.Tail, text)

@@ -86,9 +86,9 @@ func (c *credential) header(ctx context.Context, client *http.Client) (http.Head
 func (c *credential) current(ctx context.Context, client *http.Client) (string, error) {
 	for {
 		c.mu.Lock()
-		if c.token != "" && c.o.Now().Before(c.until.Add(-early)) {
-			defer c.mu.Unlock()
-			return c.token, nil
+		if token := c.token; token != "" && c.o.Now().Before(c.until.Add(-early)) {
+			c.mu.Unlock()
+			return token, nil
 		}
 		getting := c.getting
 		if getting == nil {

@@ -44,7 +44,7 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if a.refuse {
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write([]byte(`{"error":"invalid_client","error_description":"the secret ` + r.PostForm.Get("client_secret") + ` is wrong"}`))
+		_, _ = w.Write([]byte(`{"error":"invalid_client","error_description":"the secret ` + r.PostForm.Get("client_secret") + ` is wrong"}`)) //nolint:gosec // the form is that of the client under test
 		return
 	}
 	a.tokens++
@@ -100,7 +100,7 @@ func TestEntraRefuses(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &authority{next: &fake.Server{Key: key}}
-		service := overNetwork(t, a, realtime.Options{Model: "m", Secrets: "https://api.openai.com/v1/realtime/client_secrets"})
+		service := overNetwork(t, a, realtime.Options{Model: "m", Secrets: "https://api.openai.com/v1/realtime/client_secrets"}) //nolint:gosec // an address
 		for _, after := range []time.Duration{0, 8 * time.Minute, time.Minute + time.Second} {
 			<-time.After(after)
 			openClose(t, service)
@@ -171,6 +171,8 @@ func openClose(t *testing.T, service *realtime.Service) {
 }
 
 // TestOptions checks what is refused, and that no error shows an address.
+//
+//nolint:gosec // the passwords open nothing
 func TestOptions(t *testing.T) {
 	for _, c := range []struct {
 		o    realtime.Options

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -89,7 +90,7 @@ func (s *Service) Open(ctx context.Context, cfg port.UpstreamConfig, sink func(p
 	}
 	st := newStream(s, conn, sink)
 	_ = st.send(wire.MarshalUpdate(updateID, s.params(cfg), s.o.Beta)) // a new session has room
-	st.run()
+	st.run()                                                           //nolint:contextcheck // the session outlives ctx, until Close
 	if err := st.opened(ctx); err != nil {
 		_ = st.Close() // the first error says more
 		return nil, s.refused(err)
@@ -130,9 +131,7 @@ func (s *Service) params(cfg port.UpstreamConfig) wire.SessionParams {
 	}
 	if s.o.Transcriber != "none" {
 		p.Transcription = &wire.Transcription{Model: s.o.Transcriber, Language: cfg.Language}
-		if n := len("en"); len(cfg.Language) > n {
-			p.Transcription.Language = cfg.Language[:n] // ISO 639-1
-		}
+		p.Transcription.Language, _, _ = strings.Cut(cfg.Language, "-") // ISO 639-1
 	}
 	return p
 }

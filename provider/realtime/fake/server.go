@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -216,9 +217,7 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if s.Refuse != nil {
 		if no := s.Refuse(n); no != nil {
-			for name, values := range no.Header {
-				w.Header()[name] = values
-			}
+			maps.Copy(w.Header(), no.Header)
 			w.WriteHeader(no.Status)
 			_, _ = io.WriteString(w, no.Body) // the client may have gone
 			return

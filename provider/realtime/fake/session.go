@@ -33,7 +33,6 @@ type session struct {
 	vad    vad
 	active *response
 	asides []*response
-	closed bool
 	work   sync.WaitGroup
 }
 
