@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/hocketvoice/hocket/dialog"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -195,6 +194,6 @@ func (c *Conversation) answersCut(text string) bool {
 	case a == nil:
 		return st.Going.asked() && strings.HasSuffix(strings.TrimSpace(st.Going.Text), "?") && c.ear.saidYes(text)
 	default:
-		return (st.Dialogue.Confirmation != nil || st.Going.asked()) && a.Completeness(&st.Dialogue, st.Now, text) == dialog.Complete
+		return (st.Dialogue.Confirmation != nil || st.Going.asked()) && a.Completeness(&st.Dialogue, st.Now, text) == turn.Complete
 	}
 }

@@ -58,6 +58,20 @@ type Transcript struct {
 	// Expected reports that Text matched a phrase of the Expectation and was
 	// confirmed. Text is then exactly one of the expected forms.
 	Expected bool
+	// Words are the words of Text with their times, if the engine knows these.
+	Words []Word
+	// Language is the BCP 47 tag of the language that was spoken, if the engine tells it.
+	Language string
+	// EndOfTurn is the engine's probability, above 0 to 1, that the speaker has finished.
+	// It is 0 if the engine has none.
+	EndOfTurn float64
+}
+
+// Word is a word of a [Transcript].
+type Word struct {
+	Text       string
+	Start, End time.Duration // from the start of the stream
+	Confidence float64       // 0 to 1
 }
 
 // Expectation describes what the agent expects to hear, so that a recognizer can
