@@ -38,7 +38,7 @@ var rooms = [][]string{
 
 // onlyImportedBy restricts the importers of a package.
 var onlyImportedBy = map[string][]string{
-	"internal/yamlfile": {"dialog/agent", "internal/config"},
+	"internal/yamlfile": {"dialog/agent", "internal/config", "internal/eval"},
 	"internal/config":   {"internal/app", "internal/cli", "internal/model", "internal/settings"},
 	"internal/cli":      {"cmd/hocket"},
 }

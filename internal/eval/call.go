@@ -37,6 +37,8 @@ type Answer struct {
 	Voice string // of the synthesizer, or the name of a speaker
 	PCM   []int16
 	End   time.Duration // end of the last word in PCM
+	Split string        // of the data
+	Set   string
 }
 
 // Slots is the file of the agent that asks for the slots.
@@ -216,20 +218,39 @@ func parts(text string) []string {
 	return out
 }
 
-// readWAV reads a recording.
+// longest bounds a recording.
+const longest = 10 * time.Minute
+
+// readWAV reads a recording at [Rate].
 func readWAV(path string) ([]int16, error) {
+	pcm, _, err := readSound(path)
+	return pcm, err
+}
+
+// readSound reads a recording at [Rate] and returns the rate of the file, too.
+func readSound(path string) ([]int16, int, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("eval: %w", err)
+		return nil, 0, fmt.Errorf("eval: %w", err)
 	}
 	defer f.Close()
 	r, err := audio.NewWAVReader(f, audio.WAVReaderOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("eval: %s: %w", path, err)
+		return nil, 0, fmt.Errorf("eval: %s: %w", path, err)
 	}
-	pcm, err := r.ReadAllMono(0)
-	if err != nil {
-		return nil, fmt.Errorf("eval: %s: %w", path, err)
+	rate := r.Format().Rate
+	limit := int(audio.PosOf(longest, rate))
+	pcm, err := r.ReadAllMono(limit + 1)
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("eval: %s: %w", path, err)
+	case len(pcm) > limit:
+		return nil, 0, fmt.Errorf("eval: %s: the recording is longer than %v, the maximum", path, longest)
+	case len(pcm) == 0:
+		return nil, 0, fmt.Errorf("eval: %s: the recording has no sound", path)
 	}
-	return audio.Resample(pcm, r.Format().Rate, Rate)
+	if pcm, err = audio.Resample(pcm, rate, Rate); err != nil {
+		return nil, 0, fmt.Errorf("eval: %s: %w", path, err)
+	}
+	return pcm, rate, nil
 }

@@ -54,8 +54,10 @@ type frame struct {
 type Heard struct {
 	Answer
 
+	kind   string        // of the awaited answer
 	start  time.Duration // of the answer in the stream
 	frames []frame
+	lines  [][]byte // of the trace, as the frames were read from them
 }
 
 // kinds are the kinds of the expectations for the slots.
@@ -99,8 +101,8 @@ func Listen(ctx context.Context, s Services, answers []Answer) ([]Heard, error) 
 		if len(c.began) != 1 {
 			return nil, fmt.Errorf("eval: the answer %q was not played", a.Want)
 		}
-		h := Heard{Answer: a, start: c.began[0]}
-		if h.frames, err = frames(c.trace, kinds[a.Slot]); err != nil {
+		h := Heard{Answer: a, kind: kinds[a.Slot], start: c.began[0]}
+		if err := h.read(c.trace); err != nil {
 			return nil, err
 		}
 		out = append(out, h)
@@ -108,38 +110,46 @@ func Listen(ctx context.Context, s Services, answers []Answer) ([]Heard, error) 
 	return out, nil
 }
 
-// frames reads the frames of a trace.
-func frames(trace []byte, kind string) ([]frame, error) {
-	var out []frame
+// read reads the frames of a trace.
+func (h *Heard) read(trace []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(trace))
 	lines.Buffer(nil, 1<<22)
 	for lines.Scan() {
-		var f struct {
-			Timestamp  *float64          `json:"timestamp_ms"`
-			Energy     *float64          `json:"frame_energy"`
-			VAD        *float64          `json:"vad_prob"`
-			Silence    float64           `json:"silence_duration_ms"`
-			Text       string            `json:"partial_text"`
-			Confidence *float64          `json:"asr_confidence"`
-			Stability  *float64          `json:"token_stability"`
-			Answer     turn.Completeness `json:"answer"`
+		f, ok, err := readFrame(lines.Bytes(), h.kind)
+		if err != nil {
+			return fmt.Errorf("eval: the trace: %w", err)
 		}
-		if err := json.Unmarshal(lines.Bytes(), &f); err != nil {
-			return nil, fmt.Errorf("eval: the trace: %w", err)
+		if ok {
+			h.frames = append(h.frames, f)
+			h.lines = append(h.lines, bytes.Clone(lines.Bytes()))
 		}
-		if f.Timestamp == nil {
-			continue
-		}
-		out = append(out, frame{
-			acoustic:   turn.Acoustic{At: ms(*f.Timestamp), Energy: known(f.Energy), VAD: known(f.VAD), Silence: ms(f.Silence)},
-			linguistic: turn.Linguistic{Text: f.Text, Confidence: known(f.Confidence), Stability: known(f.Stability), Answer: f.Answer},
-			kind:       kind,
-		})
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("eval: the trace: %w", err)
+		return fmt.Errorf("eval: the trace: %w", err)
 	}
-	return out, nil
+	return nil
+}
+
+// readFrame reads a line of a trace; ok is false if it is not a frame.
+func readFrame(line []byte, kind string) (_ frame, ok bool, err error) {
+	var f struct {
+		Timestamp  *float64          `json:"timestamp_ms"`
+		Energy     *float64          `json:"frame_energy"`
+		VAD        *float64          `json:"vad_prob"`
+		Silence    float64           `json:"silence_duration_ms"`
+		Text       string            `json:"partial_text"`
+		Confidence *float64          `json:"asr_confidence"`
+		Stability  *float64          `json:"token_stability"`
+		Answer     turn.Completeness `json:"answer"`
+	}
+	if err := json.Unmarshal(line, &f); err != nil || f.Timestamp == nil {
+		return frame{}, false, err
+	}
+	return frame{
+		acoustic:   turn.Acoustic{At: ms(*f.Timestamp), Energy: known(f.Energy), VAD: known(f.VAD), Silence: ms(f.Silence)},
+		linguistic: turn.Linguistic{Text: f.Text, Confidence: known(f.Confidence), Stability: known(f.Stability), Answer: f.Answer},
+		kind:       kind,
+	}, true, nil
 }
 
 func ms(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }

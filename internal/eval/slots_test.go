@@ -88,8 +88,6 @@ func TestEvalDigits(t *testing.T) {
 	}
 }
 
-func share(n, all int) float64 { return 100 * float64(n) / float64(all) }
-
 // slots are the slots of TestEvalDigits: those that HOCKET_EVAL names, or both.
 func slots() []string {
 	if one := os.Getenv("HOCKET_EVAL"); one == "digit" || one == "number" {

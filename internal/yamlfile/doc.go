@@ -1,5 +1,5 @@
 // Package yamlfile parses YAML into nodes with their positions in the file. It is the
-// only reader of YAML; package config and the loader of agents interpret the nodes.
+// only reader of YAML; package config, the loader of agents and package eval interpret the nodes.
 //
 // It limits size and nesting before parsing, because the parser is recursive and its
 // time grows with the square of the nesting. It resolves nothing: anchors, aliases,

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hocketvoice/hocket/detector/energy"
+	"github.com/hocketvoice/hocket/internal/eval"
+	"github.com/hocketvoice/hocket/port"
+)
+
+// EvalOptions configures an evaluation: see [eval.Options].
+type EvalOptions struct {
+	Config    string // a config file with the engines to measure; the defaults if empty
+	Manifest  string // the file, or the folder with it
+	Sample    int    // recordings of each set at most; 0 means all
+	Parts     []string
+	EchoCalls int
+	Record    io.Writer
+	Recorded  io.Reader
+	Progress  func(part string, done, all int)
+	Detail    func(line string)
+}
+
+// Eval measures the engines on recordings.
+func Eval(ctx context.Context, o EvalOptions) (report *eval.Report, err error) {
+	m, err := eval.LoadManifest(o.Manifest)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	opts, err := evalOptions(o.Config)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	opts = forTrainedDetector(opts)
+	speech, err := NewSpeech(opts.Speech)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, speech.Close()) }()
+	detectors := []port.Detector{speech.Detector}
+	if speech.Detector.Name() != "energy" {
+		d, err := energy.New(energy.Options{})
+		if err != nil {
+			return nil, fmt.Errorf("voice activity: %w", err)
+		}
+		detectors = append(detectors, d)
+	}
+	return eval.Run(ctx, eval.Options{
+		Manifest: m.Sample(o.Sample), Parts: o.Parts, EchoCalls: o.EchoCalls, Detectors: detectors,
+		Services: eval.Services{Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector, Onset: opts.Onset},
+		Trained:  speech.Detector.Name() != "energy",
+		Record:   o.Record, Recorded: o.Recorded, Progress: o.Progress, Detail: o.Detail,
+	})
+}
+
+func evalOptions(path string) (Options, error) {
+	if path == "" {
+		return benchSpeech()
+	}
+	return LoadOptions(path)
+}

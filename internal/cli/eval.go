@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/hocketvoice/hocket/internal/app"
+	"github.com/hocketvoice/hocket/internal/eval"
+)
+
+// evalCmd measures the ears on the user's recordings.
+type evalCmd struct {
+	Path      string   `arg:"" name:"folder" help:"The folder with the manifest eval.yaml, or a manifest."`
+	Config    string   `placeholder:"FILE" help:"A config file, whose speech engines are measured."`
+	Only      []string `sep:"," enum:"voice,endpointing,barge-in,echo,words,answers" placeholder:"PART" help:"Measure only this part: voice, endpointing, barge-in, echo, words or answers. May be repeated."`
+	Sample    int      `placeholder:"N" help:"Take at most N recordings of each set."`
+	EchoCalls int      `default:"20" placeholder:"N" help:"The number of calls with an echo (default 20)."`
+	Record    string   `placeholder:"FILE" help:"Write what the turn controller was told in the calls of the part endpointing."`
+	Recorded  string   `placeholder:"FILE" help:"Sweep the part endpointing over what --record has written."`
+	SVG       string   `name:"svg" placeholder:"DIR" help:"Write the curves as pictures into this folder."`
+	JSON      bool     `name:"json" help:"Print the report with all curves as JSON."`
+	Verbose   bool     `help:"Print each recording that went wrong on the standard error."`
+}
+
+// Help returns the long help.
+func (evalCmd) Help() string {
+	return `Measures on recordings who is speaking, when they have finished, what stops the agent, and what is understood, in calls in virtual time, and prints each figure with its goal and published figures of others. Data that was seen when the engine was made and unseen data have columns of their own; goals are for unseen data. docs/eval.md describes the manifest and the figures. Exit status 1 if a goal is missed.`
+}
+
+// Run runs the command.
+func (c *evalCmd) Run(s *streams) (err error) {
+	if c.Sample < 0 || c.EchoCalls < 0 {
+		return badInputf("--sample and --echo-calls must be 0 or more")
+	}
+	o := app.EvalOptions{Config: c.Config, Manifest: c.Path, Sample: c.Sample, Parts: c.Only, EchoCalls: c.EchoCalls}
+	if c.Recorded != "" {
+		f, err := open(c.Recorded)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		o.Recorded = f
+	}
+	if c.Record != "" {
+		f, err := os.Create(c.Record)
+		if err != nil {
+			return badFile(err)
+		}
+		w := bufio.NewWriter(f)
+		defer func() { err = errors.Join(err, w.Flush(), f.Close()) }()
+		o.Record = w
+	}
+	out := terminal(s.err)
+	o.Progress = func(part string, done, all int) { fmt.Fprintf(out, "%s%s: %d of %d", clearLine, part, done, all) }
+	if c.Verbose {
+		o.Detail = func(line string) { fmt.Fprintln(s.err, line) }
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := app.Eval(ctx, o)
+	fmt.Fprint(out, clearLine)
+	if err != nil {
+		return callError(err)
+	}
+	if c.SVG != "" {
+		if err := writePictures(c.SVG, report.Curves); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		err = s.writeIndented(report)
+	} else {
+		err = s.printf("%s, %d recordings\n%s", report.Data, report.Recordings, report.Table())
+	}
+	if err == nil && report.Missed() {
+		return errFinding
+	}
+	return err
+}
+
+// writePictures writes the curves into a folder, which is made if it is not there.
+func writePictures(dir string, curves []eval.Curve) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return badFile(err)
+	}
+	for i := range curves {
+		if err := writeFile(filepath.Join(dir, curves[i].Name+".svg"), curves[i].WriteSVG); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return badFile(err)
+	}
+	return errors.Join(write(f), f.Close())
+}

@@ -1,0 +1,182 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/turn"
+)
+
+// TestAUC: the area is 1 for a detector that separates, 1/2 for one that guesses or says always
+// the same, and counted by hand for one in between.
+func TestAUC(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		list []scored
+		want float64
+	}{
+		{"separates", []scored{{.1, false}, {.2, false}, {.8, true}, {.9, true}}, 1},
+		{"reversed", []scored{{.9, false}, {.1, true}}, 0},
+		{"always the same", []scored{{.5, false}, {.5, true}, {.5, true}}, .5},
+		{"three pairs of four", []scored{{.1, false}, {.3, true}, {.5, false}, {.9, true}}, .75},
+		{"no speech", []scored{{.1, false}}, 0},
+	} {
+		if got, ok := auc(c.list); math.Abs(got-c.want) > 1e-9 || ok != (c.want > 0 || c.name == "reversed") {
+			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWordsWrong(t *testing.T) {
+	for _, c := range []struct {
+		want, got string
+		errors    int
+	}{
+		{"", "", 0},
+		{"Are you a student?", "are you a student", 0},
+		{"Are you a student?", "are a student", 1},
+		{"one two", "one and two three", 2},
+		{"It’s well-known.", "it's well known", 0},
+		{"by bike", "bye bye", 2},
+		{"yes", "", 1},
+		{"", "yes", 1},
+	} {
+		if n := editDistance(wordsOf(c.want), wordsOf(c.got)); n != c.errors {
+			t.Errorf("%q heard as %q: %d errors, expected %d", c.want, c.got, n, c.errors)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	c := tally{}
+	ann, bob := &Recording{Split: Unseen, Speaker: "ann"}, &Recording{Split: Unseen, Speaker: "bob"}
+	c.one(ann, true)
+	c.one(ann, false)
+	c.add(bob, 1, 2)
+	c.one(&Recording{Split: Seen, Speaker: "cy"}, false)
+	v := c.percent()
+	if u := v[Unseen]; u.Value != 50 || u.N != 4 || u.Voices["ann"] != 50 || u.Voices["bob"] != 50 {
+		t.Errorf("unseen is %+v: expected 50 %% of 4", u)
+	}
+	if s := v[Seen]; s.Value != 0 || s.N != 1 {
+		t.Errorf("seen is %+v: expected 0 %% of 1", s)
+	}
+}
+
+func TestReport(t *testing.T) {
+	r := Report{Figures: []Figure{
+		{Part: PartWords, Name: "words wrong", Unit: "%", Goal: &Goal{true, 5}, Neighbours: []Neighbour{{"a tool", 11.5, true}}, Values: map[string]Value{
+			Unseen: {Value: 6.25, N: 780, Voices: map[string]float64{"f": 10, "d": 2.5}}, Seen: {Value: 2.5, N: 520},
+		}},
+		{Part: PartAnswers, Name: "right", Unit: "%", Goal: &Goal{false, 60}, Values: map[string]Value{Unseen: {Value: 60, N: 10}}},
+		{Part: PartAnswers, Name: "seen alone", Unit: "%", Goal: &Goal{false, 60}, Values: map[string]Value{Seen: {Value: 1, N: 10}}},
+	}}
+	if !r.Missed() || !r.Figures[0].Missed() || r.Figures[1].Missed() || r.Figures[2].Missed() {
+		t.Error("6.25 % misses a goal of at most 5 %, 60 % meets one of at least 60 %, and seen data misses none")
+	}
+	table := r.Table()
+	for _, want := range []string{"6.2 %", "780", "2.5-10", "+3.8", "<= 5", "MISSED", "a tool* 11.5", ">= 60", "met"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not have %q:\n%s", want, table)
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	c := Curve{Title: "a < b", X: "x", Y: "y & z", Goal: &Point{X: 600, Y: 20}, Series: []Series{
+		{"one", []Point{{200, 40, "1"}, {900, 5, "<2>"}}}, {"two", []Point{{300, 50, ""}}}, {"none", nil},
+	}}
+	var b bytes.Buffer
+	if err := c.WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	d, points := xml.NewDecoder(&b), 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "title" {
+			points++
+		}
+	}
+	if points != 3 {
+		t.Errorf("%d points are drawn: expected 3", points)
+	}
+	x, y := c.axes()
+	if x.at(0) != plotLeft || x.at(x.high) != plotRight || y.at(0) != plotBottom || x.high != 1000 || y.high != 50 {
+		t.Errorf("the axes are %+v and %+v: expected 0 to 1000 and 0 to 50", x, y)
+	}
+}
+
+func TestCross(t *testing.T) {
+	line := []swept{{0, 30, 400}, {0, 20, 500}, {0, 10, 700}, {0, 0, 1100}}
+	if v, ok := cross(line, func(s swept) (float64, float64) { return s.deadAir, s.cut }, 600); !ok || v != 15 {
+		t.Errorf("cut off at 600 ms: %v, %v, expected 15", v, ok)
+	}
+	if v, ok := cross(line, func(s swept) (float64, float64) { return -s.cut, s.deadAir }, -10); !ok || v != 700 {
+		t.Errorf("dead air at 10 %%: %v, %v, expected 700", v, ok)
+	}
+	if _, ok := cross(line, func(s swept) (float64, float64) { return s.deadAir, s.cut }, 2000); ok {
+		t.Error("a value beyond the line was found")
+	}
+}
+
+// TestRecorded: what is written is read again, and decides alike.
+func TestRecorded(t *testing.T) {
+	h := Heard{Answer: Answer{Slot: "digit", Want: "two", Voice: "ann", Split: Unseen, Set: "s", End: 300 * time.Millisecond}, start: 100 * time.Millisecond}
+	h.lines = [][]byte{
+		[]byte(`{"timestamp_ms":200,"frame_energy":0.2,"vad_prob":0.9,"silence_duration_ms":0}`),
+		[]byte(`{"timestamp_ms":900,"frame_energy":0,"vad_prob":0.1,"silence_duration_ms":500,"partial_text":"two","asr_confidence":0.9,"token_stability":1,"answer":"complete"}`),
+	}
+	var b bytes.Buffer
+	if err := writeRecorded(&b, &h); err != nil {
+		t.Fatal(err)
+	}
+	list, err := ReadRecorded(&b)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v, %v: expected one answer", list, err)
+	}
+	got := list[0]
+	if got.Answer.Slot != h.Slot || got.Want != h.Want || got.Voice != h.Voice || got.Split != h.Split || got.End != h.End || got.start != h.start || len(got.frames) != 2 {
+		t.Errorf("read again it is %+v", got)
+	}
+	if f := got.frames[1]; f.linguistic.Text != "two" || f.linguistic.Answer != turn.Complete || f.acoustic.Silence != 500*time.Millisecond || f.kind != "digits" {
+		t.Errorf("the second frame is %+v", f)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"{", "line 1"},
+		{`{"timestamp_ms":1}`, "expected an answer before its frames"},
+		{`{"answer_to":"colour","split":"seen","start_ms":1,"end_ms":2}`, "line 1: invalid answer"},
+		{`{"answer_to":"digit","split":"seen","start_ms":2,"end_ms":2}`, "line 1: invalid answer"},
+		{`{"answer_to":"digit","split":"seen","start_ms":1,"end_ms":2}` + "\n{}", "line 2: a frame must have timestamp_ms"},
+	} {
+		if _, err := ReadRecorded(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, expected %q", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzReadRecorded(f *testing.F) {
+	f.Add(`{"answer_to":"digit","split":"seen","start_ms":1,"end_ms":2}` + "\n" + `{"timestamp_ms":900,"vad_prob":0.1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ReadRecorded(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, h := range list {
+			if _, err := Decide(turn.Options{}, h); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
