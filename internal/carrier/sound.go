@@ -1,0 +1,59 @@
+package carrier
+
+import (
+	"encoding/binary"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/codec/g722"
+	"github.com/hocketvoice/hocket/internal/wire/mediastream"
+)
+
+// decoder returns a function that appends the samples of a payload.
+func decoder(f mediastream.Format) func(dst []int16, payload []byte) []int16 {
+	switch f.Encoding {
+	case mediastream.MuLaw:
+		return audio.MuLaw.AppendDecode
+	case mediastream.ALaw:
+		return audio.ALaw.AppendDecode
+	case mediastream.G722:
+		return g722.NewDecoder().AppendDecode
+	default:
+		order := byteOrder(f)
+		return func(dst []int16, payload []byte) []int16 {
+			for ; len(payload) >= 2; payload = payload[2:] {
+				dst = append(dst, int16(order.Uint16(payload)))
+			}
+			return dst
+		}
+	}
+}
+
+// encoder returns a function that appends the payload of samples.
+func encoder(f mediastream.Format) func(dst []byte, pcm []int16) []byte {
+	switch f.Encoding {
+	case mediastream.MuLaw:
+		return audio.MuLaw.AppendEncode
+	case mediastream.ALaw:
+		return audio.ALaw.AppendEncode
+	case mediastream.G722:
+		return g722.NewEncoder().AppendEncode
+	default:
+		order := byteOrder(f)
+		return func(dst []byte, pcm []int16) []byte {
+			for _, s := range pcm {
+				dst = order.AppendUint16(dst, uint16(s))
+			}
+			return dst
+		}
+	}
+}
+
+func byteOrder(f mediastream.Format) interface {
+	binary.ByteOrder
+	binary.AppendByteOrder
+} {
+	if f.Encoding == mediastream.LinearBE {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
