@@ -137,7 +137,7 @@ func TestDrainingNodeHandsOver(t *testing.T) {
 	for _, g := range append(idle, busy) {
 		// What the agent says is kept behind its sound: the last answer may be heard before it is stored.
 		var said map[string]int
-		waitFor(t, "the stored lines of the conversation", func() bool {
+		waittest.Until(t, "the stored lines of the conversation", nil, func() bool {
 			said = g.stored()
 			for _, line := range orders("one")[1:g.next] {
 				if said["user: "+line[0]] < 1 || said["agent: "+line[1]] < 1 {

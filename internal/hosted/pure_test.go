@@ -15,8 +15,12 @@ const ms = time.Millisecond
 
 func TestWordsOfTokens(t *testing.T) {
 	words := assemble([]Token{
-		{" Hel", 100 * ms, 200 * ms, 0.8}, {"lo", 200 * ms, 300 * ms, 0.6}, {",", 300 * ms, 300 * ms, 0.7},
-		{" ", 0, 0, 0}, {"my friend", 400 * ms, 500 * ms, 2}, {" ", 0, 0, 0},
+		{" Hel", 100 * ms, 200 * ms, 0.8},
+		{"lo", 200 * ms, 300 * ms, 0.6},
+		{",", 300 * ms, 300 * ms, 0.7},
+		{" ", 0, 0, 0},
+		{"my friend", 400 * ms, 500 * ms, 2},
+		{" ", 0, 0, 0},
 	})
 	want := "[{Hello, 100ms 300ms 0.7} {my 400ms 500ms 1} {friend 400ms 500ms 1}]"
 	for i := range words {

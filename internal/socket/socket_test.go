@@ -106,8 +106,14 @@ func TestMessagesAndCloseCodes(t *testing.T) {
 		code  websocket.StatusCode
 		class string
 	}{
-		{1000, errclass.NetworkTimeout}, {1001, errclass.NetworkTimeout}, {1008, errclass.Unknown}, {1011, errclass.ServerError},
-		{1012, errclass.NetworkTimeout}, {1013, errclass.NetworkTimeout}, {3000, errclass.AuthFailure}, {3008, errclass.NetworkTimeout},
+		{1000, errclass.NetworkTimeout},
+		{1001, errclass.NetworkTimeout},
+		{1008, errclass.Unknown},
+		{1011, errclass.ServerError},
+		{1012, errclass.NetworkTimeout},
+		{1013, errclass.NetworkTimeout},
+		{3000, errclass.AuthFailure},
+		{3008, errclass.NetworkTimeout},
 		{4000, errclass.Unknown},
 	} {
 		h := func(w http.ResponseWriter, r *http.Request) {

@@ -92,11 +92,15 @@ func TestMarshalClient(t *testing.T) {
 	asked := Item{ID: "m2", Type: Message, Status: Completed, Role: "user", Content: []Content{{Type: InputText, Text: text}}}
 	for _, e := range []ClientEvent{
 		{Type: AudioAppend, Audio: []byte{1, 2, 3, 4}},
-		{Type: AudioCommit}, {Type: AudioClear},
-		{Type: ItemCreate, Item: call}, {Type: ItemCreate, Item: said, PreviousItemID: &previous}, {Type: ItemCreate, Item: asked},
+		{Type: AudioCommit},
+		{Type: AudioClear},
+		{Type: ItemCreate, Item: call},
+		{Type: ItemCreate, Item: said, PreviousItemID: &previous},
+		{Type: ItemCreate, Item: asked},
 		{Type: ItemDelete, ItemID: "m1"},
 		{Type: ItemTruncate, ItemID: "m1", AudioEndMS: 40},
-		{Type: ResponseCancel, ResponseID: "r"}, {Type: ResponseCancel},
+		{Type: ResponseCancel, ResponseID: "r"},
+		{Type: ResponseCancel},
 		{Type: ResponseCreate},
 		{Type: ResponseCreate, Response: CreateParams{
 			OutOfBand: true, OutputModalities: []string{"audio"}, Instructions: &say, Metadata: json.RawMessage(`{"k":"v"}`),
