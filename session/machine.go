@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +20,6 @@ const inboxSize = 256
 
 // ErrEnded is returned by methods of a [Machine] whose loop has ended.
 var ErrEnded = errors.New("the conversation's loop has ended")
-
-// ErrFull is returned by methods of a [Machine] that post, if an observer or Perform calls them
-// and the inbox has no room: the loop would wait for itself.
-var ErrFull = errors.New("the conversation's inbox is full: an observer must post with its Loop, which does not wait")
 
 // ErrNotResumable is returned by [New], [NewMachine] and [NewText] for a snapshot of a
 // conversation that has ended or has not begun.
@@ -59,7 +53,8 @@ type MachineOptions struct {
 }
 
 // Machine owns a conversation and steps it. Its exported methods are safe for concurrent use.
-// Observers and Perform should not call those that post events; they post with their [Loop].
+// Observers and Perform must not call those that post events, which may wait for the loop: they
+// post with their [Loop].
 type Machine struct {
 	o       MachineOptions
 	conv    *conv.Conversation // only the loop's goroutine steps it, with stepping held
@@ -176,10 +171,9 @@ func resumed() []conv.Event {
 }
 
 // Post hands events to the loop, which steps them in order and without other posts in between.
-// It waits while the inbox is full, as do all methods that post. Observers and Perform should
-// post with [Loop.Post] instead, because the loop waits for them; from them, also from those of
-// another machine, Post returns [ErrFull] instead of waiting. It returns [ErrEnded] after the end
-// of the loop.
+// It waits while the inbox is full, as do all methods that post. Observers and Perform must not
+// call it, because the loop waits for them; they post with [Loop.Post]. It returns [ErrEnded]
+// after the end of the loop.
 func (m *Machine) Post(events ...conv.Event) error {
 	r, events := m.round.Load(), slices.Clone(events)
 	select {
@@ -190,35 +184,8 @@ func (m *Machine) Post(events ...conv.Event) error {
 	select {
 	case r.inbox <- events:
 		return nil
-	default:
-	}
-	if inStep() {
-		return ErrFull
-	}
-	select {
-	case r.inbox <- events:
-		return nil
 	case <-r.donec:
 		return ErrEnded
-	}
-}
-
-// inStep reports whether the calling function was called, through others, by the step of a loop.
-// It walks the stack, so it is only for a post that would have to wait.
-func inStep() bool {
-	pcs := make([]uintptr, 64)
-	for skip := 2; ; skip += len(pcs) {
-		n := runtime.Callers(skip, pcs)
-		frames := runtime.CallersFrames(pcs[:n])
-		for more := n > 0; more; {
-			var f runtime.Frame
-			if f, more = frames.Next(); strings.HasSuffix(f.Function, ".(*Machine).stepOne") {
-				return true
-			}
-		}
-		if n < len(pcs) {
-			return false
-		}
 	}
 }
 
