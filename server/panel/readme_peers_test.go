@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestPeerReadme goes the way of the README's first agent as a person does who has
@@ -202,6 +203,12 @@ func (s *shell) begin() {
 	})
 }
 
+// limit kills the shell after a time, unless the returned function is called: then the
+// output ends, and the test fails with it.
+func (s *shell) limit(d time.Duration) (stop func() bool) {
+	return time.AfterFunc(d, func() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }).Stop
+}
+
 // start types a command.
 func (s *shell) start(command string) {
 	s.t.Helper()
@@ -214,6 +221,7 @@ func (s *shell) start(command string) {
 // command must succeed.
 func (s *shell) run(command string) (printed string) {
 	s.t.Helper()
+	defer s.limit(15 * time.Minute)() // of a command that builds the program
 	s.runs++
 	end := fmt.Sprintf("command %d of the README ended with ", s.runs)
 	s.start(command + "\necho '" + end + "'$?")
@@ -234,6 +242,7 @@ func (s *shell) run(command string) (printed string) {
 // until reads the output up to the line with a text, and returns that line.
 func (s *shell) until(text string) string {
 	s.t.Helper()
+	defer s.limit(2 * time.Minute)()
 	var b strings.Builder
 	for s.out.Scan() {
 		if strings.Contains(s.out.Text(), text) {

@@ -466,7 +466,7 @@ test("a stream that breaks off is taken up, and nothing is lost or doubled", { s
   await page.getByText(/Next try in \d s/).waitFor();
   fake.down = false;
   await page.getByRole("button", { name: "Try now" }).click();
-  await page.getByText("The connection is there again.").waitFor();
+  await page.getByText("The connection is back.").waitFor();
   await page.locator(".line").nth(7).getByText("next friday").waitFor();
   assert.deepEqual((await lines(page)).slice(0, 8).map((l) => l.split(" ")[0]), ["Welcome", "i", "And", "from", "Where", "to", "And", "next"]);
   assert.equal(await page.getByText("The connection to the server is lost").count(), 0);

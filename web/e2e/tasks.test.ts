@@ -139,7 +139,7 @@ describe("delegated work", { concurrency: 2, skip }, () => {
     await card.getByText("asking 40 hotels").waitFor();
     await kill();
     await start();
-    await page.getByText("The connection is there again.").waitFor();
+    await page.getByText("The connection is back.").waitFor();
     await card.waitFor();
     answer();
     await answered(page, "I have found Casa do Jardim.").waitFor();

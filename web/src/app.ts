@@ -174,7 +174,7 @@ export class App {
     return this.agents.value?.find((a) => a.name === name)?.title || name;
   }
 
-  /** change notes what is changed of an agent; what is as the agent has it is no change. */
+  /** change records a change of an agent. A value that equals that of the agent is not a change. */
   change(agent: Agent, c: Changes): void {
     const { instructions = agent.settings?.instructions, voice = agent.settings?.voice } = { ...this.changes.peek()[agent.name], ...c };
     const changed: Changes = {

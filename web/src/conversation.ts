@@ -124,7 +124,7 @@ export class ConversationStore implements Feed {
     this.now.value = show(this.now.peek(), m);
   }
 
-  /** restored shows what was said before: the stream goes on behind it. */
+  /** restored shows what was said before the stream continues. */
   private restored(step: Step): void {
     const messages = new Deriver(engineWords(this.language)).messages(step);
     this.now.value = messages.filter((m) => m.type !== "agentvoice.state").reduce(show, this.now.peek());

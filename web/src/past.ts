@@ -5,7 +5,7 @@ import type { Alternative, Policy, Stored, StoredDetails } from "./model/wire.ts
 import type { Server } from "./source/server.ts";
 import { problemOf, type Problem } from "./source/source.ts";
 
-/** Past reads, opens and deletes what is kept. What goes wrong is told by problem. */
+/** Past reads, opens and deletes stored conversations. problem reports failures. */
 export class Past {
   /** Undefined until it was read. */
   readonly list = signal<readonly Stored[] | undefined>(undefined);

@@ -317,7 +317,7 @@ export class Session {
     return true;
   }
 
-  /** waiting are the lines that were sent and are not part of the conversation yet: they are answered behind the work that goes on. */
+  /** waiting are the lines that were sent and are not part of the conversation yet, because work is in progress. */
   waiting(shown: Shown): readonly string[] {
     if (!shown.tasks.some((t) => t.state === "running" && !t.background)) return [];
     const said = (text: string, turn: number) =>

@@ -5,7 +5,7 @@
 import type { Answer } from "../source/server.ts";
 import { Meter } from "./meter.ts";
 
-/** MicrophoneError says why there is no microphone. */
+/** MicrophoneError says why the microphone cannot be used. */
 export class MicrophoneError extends Error {
   readonly code: "mic_denied" | "mic_missing" | "mic_busy" | "mic_insecure" | "mic_failed";
   constructor(code: MicrophoneError["code"], message: string) {

@@ -22,7 +22,7 @@ export interface Line {
   outcome: "open" | "completed" | "interrupted" | "failed";
 }
 
-/** Notice is a message to the person that is no part of the conversation. */
+/** Notice is a message to the person that is not part of the conversation. */
 export interface Notice {
   key: number;
   at: number;

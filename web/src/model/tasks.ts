@@ -77,7 +77,7 @@ export class Tasks {
       if (!how) return true;
       Object.assign(t, how, { end: step.at });
       put(t);
-      // A failure that breaks a model's reply off is told behind the fault.
+      // A failure that ends a model's reply is reported after the fault.
       const later = t.background ? t.state === "done" || t.state === "failed" : t.state === "failed" && faulted;
       if (later) this.untold = [...this.untold, t].slice(-untoldKept);
       return false;

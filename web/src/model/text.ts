@@ -1,6 +1,6 @@
 // What was said, and what of it was heard.
 
-/** tail is what of the text lies behind the part that was heard. */
+/** tail returns the part of the text after the part that was heard. */
 export function tail(text: string, heard: string): string {
   const squeeze = (s: string) => s.replace(/\s+/g, " ").trim();
   const all = squeeze(text);

@@ -1,25 +1,25 @@
-// The calls of tools, each as a card of the transcript: made of the timeline's spans.
+// Calls of tools, made of the spans of the timeline. The transcript shows each as a card.
 
 import type { Span } from "./lanes.ts";
 
-/** ToolCall is one call of a tool as it stands. */
+/** ToolCall is a call of a tool and its current state. */
 export interface ToolCall {
   key: string;
   name: string;
-  /** The arguments by name; of what is no object, one without a name. */
+  /** The arguments by name; arguments that are not an object are one without a name. */
   arguments: readonly (readonly [name: string, value: string])[];
   state: "running" | "done" | "failed" | "cancelled";
-  /** Why it failed, in words for people; the empty text where nobody said it. */
+  /** Why it failed, in words for people; empty if no reason is known. */
   problem: string;
   /** Milliseconds since the conversation's start; end is absent while it runs. */
   start: number;
   end?: number;
 }
 
-/** So much of a value is shown. */
+/** most is the length at which values are cut. */
 const most = 120;
 
-/** toolCalls are the calls among spans, in their order. Delegated work has cards of its own. */
+/** toolCalls returns the calls among spans, in their order. Delegated work has cards of its own. */
 export function toolCalls(spans: readonly Span[]): ToolCall[] {
   return spans.filter((s) => s.lane === "tools").map((s) => ({
     key: s.key, name: s.label, arguments: argumentsOf(s.arguments ?? ""), state: stateOf(s),
@@ -30,7 +30,7 @@ export function toolCalls(spans: readonly Span[]): ToolCall[] {
 
 function stateOf(s: Span): ToolCall["state"] {
   if (s.end === undefined) return "running";
-  // What has no outcome was open when the conversation ended.
+  // A call without an outcome was running when the conversation ended.
   return s.outcome === "ok" ? "done" : s.outcome === "failed" ? "failed" : "cancelled";
 }
 
@@ -50,10 +50,10 @@ const word = (v: unknown) => short(typeof v === "string" ? v : JSON.stringify(v)
 
 const short = (text: string) => (text.length > most ? `${text.slice(0, most)}…` : text);
 
-/** Placed is a line of the transcript, or a call between two. */
+/** Placed is a line of the transcript, or a call between two lines. */
 export type Placed<L> = { line: L } | { call: ToolCall };
 
-/** place puts calls among lines: each before the first line that begins after it. */
+/** place puts each call before the first line that begins after it. */
 export function place<L extends { at: number }>(lines: readonly L[], calls: readonly ToolCall[]): Placed<L>[] {
   const out: Placed<L>[] = [];
   let next = 0;

@@ -1,20 +1,20 @@
-// Reads a trace: JSON lines, the first of them the header. Everything from
-// outside is checked here, so that what follows can rely on the types.
+// Reads a trace: JSON lines, the first of which is the header. All input is checked here, so
+// that other code can rely on the types.
 
 import { began, restoredStep } from "./restored.ts";
 import type { Effect, EventFields, Header, Step, Transition, Turn } from "./wire.ts";
 
-/** Trace is a trace that was read. */
+/** Trace is a parsed trace. */
 export interface Trace {
   header: Header;
   steps: Step[];
-  /** When each process took the conversation up, in milliseconds since its start: the first at 0, or later where what came before is not in the trace. */
+  /** When each process began to run the conversation, in milliseconds since its start. The first is 0, or later if the trace lacks the beginning. */
   legs: number[];
-  /** Set when the last line is cut off: what a crash leaves behind. */
+  /** The last line is incomplete, as after a crash. */
   cutOff: boolean;
 }
 
-/** TraceError says what is wrong with a trace, and on which line. */
+/** TraceError says what is wrong with a trace, and in which line. */
 export class TraceError extends Error {
   readonly line: number;
   readonly code: "empty" | "header" | "version" | "json" | "step";
@@ -50,14 +50,14 @@ export function parseTrace(text: string): Trace {
     try {
       value = JSON.parse(line);
     } catch {
-      // Only the end of a file may be cut off: a line without its newline.
+      // Only the last line may be incomplete: it has no newline.
       if (header && i === lines.length - 1) {
         cutOff = true;
         break;
       }
       throw new TraceError(number, "json", "not JSON");
     }
-    // Another header: from there on another process goes on with the conversation.
+    // Another header: from here on, another process runs the conversation.
     if (!header || (isFields(value) && value.format === "hocket trace")) {
       const next = parseHeader(value, number);
       const snapshot = (value as Fields).restored;
@@ -72,7 +72,7 @@ export function parseTrace(text: string): Trace {
       if (snapshot !== undefined) steps.push(restoredStep(snapshot, leg, base));
       continue;
     }
-    // What the turn controller saw on a frame (--trace-features) is no step.
+    // The features of a frame (--trace-features) are not a step.
     if (isFields(value) && "timestamp_ms" in value) continue;
     const step = parseStep(value);
     if (!step) throw new TraceError(number, "step", "no step: expected at, event, in, state, transitions and effects");
@@ -101,7 +101,7 @@ function parseHeader(value: unknown, line: number): Header {
   };
 }
 
-/** parseStep checks one line of a trace; undefined if it is no step. */
+/** parseStep checks one line of a trace. It returns undefined if the line is not a step. */
 export function parseStep(value: unknown): Step | undefined {
   if (!isFields(value)) return undefined;
   const { at, event, state } = value;

@@ -70,7 +70,7 @@ export class HostSource implements Source {
   }
 }
 
-/** messageOf checks what a host has posted; undefined if it is no message. */
+/** messageOf checks what a host has posted; undefined if it is not a message. */
 export function messageOf(data: unknown, at: number): Message | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const m = data as Partial<Message>;

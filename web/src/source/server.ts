@@ -4,7 +4,7 @@ import type { Chart } from "../model/explored.ts";
 import type { Agent, Alternative, Changes, Command, Listed, Message, Policy, Stored, StoredDetails } from "../model/wire.ts";
 import { sentEvents } from "./sse.ts";
 
-/** ApiError is an answer that is no success, or none at all (code "offline"). */
+/** ApiError is a failed request, or one without an answer (code "offline"). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;

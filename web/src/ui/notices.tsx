@@ -1,4 +1,4 @@
-// Messages that are no part of the conversation.
+// Messages that are not part of the conversation.
 
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
@@ -64,7 +64,7 @@ interface NoticesProps {
   lang?: string;
 }
 
-/** What is no error goes by itself after so long, in milliseconds. */
+/** The time after which a message that is not an error disappears, in milliseconds. */
 const passing = 12_000;
 
 /** Notices shows the latest message of the conversation until it has passed or is dismissed. */

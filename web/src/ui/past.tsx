@@ -13,7 +13,7 @@ import { Recording } from "./recording.tsx";
 import { ShareLink, ShareTranscript } from "./share.tsx";
 import { Transcript } from "./transcript.tsx";
 
-/** Past lists what is kept, with one of them beside it. */
+/** Past lists the stored conversations and shows one of them. */
 export function Past({ app }: { app: App }) {
   const t = useWords();
   const past = app.past;

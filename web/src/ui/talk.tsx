@@ -1,4 +1,4 @@
-// The Talk view: one conversation, held from this page or by the host around it.
+// The Talk view: one conversation, of this page or of the page that contains it.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { App } from "../app.ts";
@@ -23,7 +23,7 @@ import { HoldButton, TalkButton } from "./talkbutton.tsx";
 import { Transcript } from "./transcript.tsx";
 import { Workbench } from "./workbench.tsx";
 
-/** Talk is the view of the page's own conversation. */
+/** Talk shows the conversation of this page. */
 export function Talk({ app }: { app: App }) {
   const t = useWords();
   const session = app.session;
@@ -44,7 +44,7 @@ export function Talk({ app }: { app: App }) {
   const begin = (transport: Transport) => {
     if (agent) void session.begin(agent, transport, app.changes.peek()[agent.name]).then(() => app.watch(session.id.peek()));
   };
-  // What a reload has broken off, before anything new.
+  // A conversation that a reload has interrupted continues first.
   const again = async () => {
     if (!(await session.resume(agents ?? []))) begin("webrtc");
   };
@@ -113,22 +113,22 @@ export function Talk({ app }: { app: App }) {
   );
 }
 
-/** waitsOf is how long the person has waited for the sound of each answer, as the steps tell it; what was typed has no silence behind it. */
+/** waitsOf returns how long the person has waited for the sound of each answer. Answers to typed text are left out: no silence comes before them. */
 function waitsOf(store: ConversationStore): ReadonlyMap<number, number> {
   store.version.value;
   return new Map(store.recording.latencies.flatMap((l) => (l.to === undefined || l.typed ? [] : [[l.turn, l.to - l.from] as const])));
 }
 
-/** callsOf are the calls of tools so far, as the steps tell them. */
+/** callsOf returns the calls of tools so far. */
 function callsOf(store: ConversationStore): readonly ToolCall[] {
   store.version.value;
   return toolCalls(store.recording.spans);
 }
 
-/** What a person may do about a state, beside speaking: the command, its words. */
+/** The commands that a person may give in a state, and their words. */
 const actions: Partial<Record<string, { type: Command["type"]; words: Key; icon: () => preact.JSX.Element; after: number }>> = {
   speaking: { type: "interrupt", words: "talk.interrupt", icon: Hand, after: 0 },
-  // Most waits are over before anybody would call them off.
+  // Most waits end before a person would cancel them.
   waitingForCopilot: { type: "cancel", words: "talk.cancel", icon: Close, after: 1500 },
   faulted: { type: "recover", words: "talk.recover", icon: Again, after: 0 },
 };
@@ -202,7 +202,7 @@ function MicrophoneControls({ app, read }: { app: App; read: () => number }) {
   );
 }
 
-/** Problems are those of the page, not of the conversation. */
+/** Problems shows the problems of the page, not of the conversation. */
 function Problems({ app, onText, onAgain }: { app: App; onText: () => void; onAgain: () => void }) {
   const t = useWords();
   const session = app.session;
@@ -273,7 +273,7 @@ function Compose({ onSend, children }: { onSend: (text: string) => Promise<boole
     const words = text.trim();
     if (words === "") return;
     setText("");
-    // At once: later the keyboard may have moved on.
+    // At once: later the focus may be elsewhere.
     input.current?.focus();
     if (!(await onSend(words))) setText(words);
   };

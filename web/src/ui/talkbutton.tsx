@@ -8,7 +8,7 @@ interface TalkProps {
   active: boolean;
   opening: boolean;
   disabled: boolean;
-  /** What it says when there is no conversation. */
+  /** The label without a conversation. */
   label: string;
   onStart: () => void;
   onEnd: () => void;

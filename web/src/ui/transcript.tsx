@@ -12,7 +12,7 @@ interface Props {
   lines: readonly Line[];
   agent: string;
   lang?: string;
-  /** New lines are read out: there is no voice that says them. */
+  /** New lines are read out by a screen reader, since no voice says them. */
   aloud?: boolean;
   /** By turn, whose results it tells: of work that nobody waited for any more. */
   results?: ReadonlyMap<number, string>;

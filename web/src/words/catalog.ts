@@ -16,7 +16,7 @@ export function inPage(code: string, text: string, language: string): string | u
   return own ? engineWords(language)(code) : undefined;
 }
 
-/** engineWords looks up codes in a conversation's language, English where there is no other. */
+/** engineWords looks up codes in a conversation's language, or English if the language is unknown. */
 export function engineWords(language: string): (code: string) => string {
   const words = catalogs[language.toLowerCase().split(/[-_]/)[0] ?? ""] ?? english;
   return (code) => words[code] ?? code;

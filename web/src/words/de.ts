@@ -137,7 +137,7 @@ export const de: Record<keyof typeof en, string> = {
   "inspect.title": "Einblick",
   "inspect.conversations": "Gespräche",
   "inspect.none": "Noch kein Gespräch.",
-  "inspect.noneHelp": "Beginnen Sie eines unter Sprechen oder am Telefon, oder öffnen Sie eine Aufzeichnung.",
+  "inspect.noneHelp": "Beginnen Sie eines unter Sprechen, oder öffnen Sie eine Aufzeichnung.",
   "inspect.open": "Aufzeichnung öffnen…",
   "inspect.drop": "Aufzeichnung hier ablegen",
   "inspect.choose": "Wählen Sie ein Gespräch, oder öffnen Sie eine Aufzeichnung.",
