@@ -73,6 +73,20 @@ func (s *Store) begin(ctx context.Context) (now time.Time, err error) {
 	return now, nil
 }
 
+// beginHeld is begin for a write under a hold. If it returns an error, the store is not
+// locked.
+func (s *Store) beginHeld(ctx context.Context, h port.Hold) (time.Time, error) {
+	now, err := s.begin(ctx)
+	if err != nil {
+		return now, err
+	}
+	if err := s.fenced(h); err != nil {
+		s.mu.Unlock()
+		return now, err
+	}
+	return now, nil
+}
+
 // fenced returns an error if h does not belong to the last claim.
 func (s *Store) fenced(h port.Hold) error {
 	token := int64(0)
@@ -87,14 +101,11 @@ func (s *Store) fenced(h port.Hold) error {
 
 // Save replaces a snapshot.
 func (s *Store) Save(ctx context.Context, h port.Hold, snapshot []byte) error {
-	now, err := s.begin(ctx)
+	now, err := s.beginHeld(ctx, h)
 	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if err := s.fenced(h); err != nil {
-		return err
-	}
 	s.snapshots[h.ID] = kept{append([]byte{}, snapshot...), now, s.snapshots[h.ID].mark}
 	return nil
 }
@@ -203,14 +214,11 @@ func (s *Store) append(ctx context.Context, in func() map[string]*pieces, h port
 	if number < 1 {
 		return fmt.Errorf("piece number is %d: expected at least 1", number)
 	}
-	now, err := s.begin(ctx)
+	now, err := s.beginHeld(ctx, h)
 	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if err := s.fenced(h); err != nil {
-		return err
-	}
 	j := in()[h.ID]
 	if j == nil {
 		j = &pieces{now, make(map[int][]byte)}

@@ -17,13 +17,10 @@ func (s *Store) KeepVersion(ctx context.Context, h port.Hold, digest string, fil
 	if digest == "" || h.Token == 0 {
 		return errors.New("keep version: digest and token must be set")
 	}
-	if _, err := s.begin(ctx); err != nil {
+	if _, err := s.beginHeld(ctx, h); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	if err := s.fenced(h); err != nil {
-		return err
-	}
 	if _, ok := s.agents[digest]; !ok {
 		s.agents[digest] = append([]byte{}, files...)
 	}

@@ -9,29 +9,16 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/internal/settings"
-	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/store"
 	"github.com/hocketvoice/hocket/store/postgres"
 	"github.com/hocketvoice/hocket/store/sqlite"
 )
-
-// engine is a store without encryption.
-type engine interface {
-	port.Store
-	port.Journal
-	port.Recordings
-	port.Registry
-	port.Archive
-	port.Tickets
-	port.Versions
-	port.Callers
-	Close() error
-}
 
 // maxStored bounds the bytes of a snapshot or of a piece of a journal, with encryption.
 const maxStored = 16 << 20
 
 // openEngine opens a store: see [OpenStore]. place must not be ${NAME}.
-func openEngine(ctx context.Context, place string, create bool) (engine, error) {
+func openEngine(ctx context.Context, place string, create bool) (store.Engine, error) {
 	if postgres.IsURL(place) {
 		return openPostgres(ctx, postgres.Options{URL: place, MaxSnapshot: maxStored, Existing: !create})
 	}
@@ -63,7 +50,7 @@ func mayHavePassword(place string) bool {
 		strings.Contains(place, "password=")
 }
 
-func openPostgres(ctx context.Context, o postgres.Options) (engine, error) {
+func openPostgres(ctx context.Context, o postgres.Options) (store.Engine, error) {
 	if err := o.Validate(); err != nil {
 		return nil, inputError{err}
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,25 +21,12 @@ import (
 // have sound on either side.
 func (r *running) recording(id string) (status int, person, agent, all int) {
 	r.t.Helper()
-	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/v1/conversations/"+id+"/recording", http.NoBody)
-	if err != nil {
-		r.t.Fatal(err)
+	status, header, b := r.answer(http.MethodGet, "/v1/conversations/"+id+"/recording", "")
+	if status != http.StatusOK {
+		return status, 0, 0, 0
 	}
-	q.Header.Set("Authorization", "Bearer "+r.key)
-	w, err := r.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer w.Body.Close()
-	b, err := io.ReadAll(w.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if w.StatusCode != http.StatusOK {
-		return w.StatusCode, 0, 0, 0
-	}
-	if _, err := time.Parse(time.RFC3339Nano, w.Header.Get("Hocket-Recording-Started")); err != nil || w.Header.Get("Content-Type") != "audio/wav" {
-		r.t.Errorf("the header is %v", w.Header)
+	if _, err := time.Parse(time.RFC3339Nano, header.Get("Hocket-Recording-Started")); err != nil || header.Get("Content-Type") != "audio/wav" {
+		r.t.Errorf("the header is %v", header)
 	}
 	wav, err := audio.NewWAVReader(bytes.NewReader(b), audio.WAVReaderOptions{})
 	if err != nil {
@@ -50,7 +36,7 @@ func (r *running) recording(id string) (status int, person, agent, all int) {
 	for {
 		n, err := wav.Read(pairs)
 		if err != nil {
-			return w.StatusCode, person, agent, all
+			return status, person, agent, all
 		}
 		all++
 		left, right := false, false

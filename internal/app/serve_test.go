@@ -112,8 +112,20 @@ func serveWith(t testing.TB, o ServeOptions) *running {
 	return r
 }
 
-// do makes a request and reads the answer into v, which may be nil.
+// do makes a request and decodes the answer into v, which may be nil.
 func (r *running) do(method, path, body string, v any) int {
+	r.t.Helper()
+	status, _, b := r.answer(method, path, body)
+	if v != nil {
+		if err := json.Unmarshal(b, v); err != nil {
+			r.t.Fatalf("%s %s: %v: %s", method, path, err, b)
+		}
+	}
+	return status
+}
+
+// answer makes a request and reads the answer.
+func (r *running) answer(method, path, body string) (status int, header http.Header, b []byte) {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(waittest.Context(r.t), method, r.url+path, strings.NewReader(body))
 	if err != nil {
@@ -127,16 +139,10 @@ func (r *running) do(method, path, body string, v any) int {
 		r.t.Fatal(err)
 	}
 	defer w.Body.Close()
-	b, err := io.ReadAll(w.Body)
-	if err != nil {
+	if b, err = io.ReadAll(w.Body); err != nil {
 		r.t.Fatal(err)
 	}
-	if v != nil {
-		if err := json.Unmarshal(b, v); err != nil {
-			r.t.Fatalf("%s %s: %v: %s", method, path, err, b)
-		}
-	}
-	return w.StatusCode
+	return w.StatusCode, w.Header, b
 }
 
 type createdAnswer struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
+	"github.com/hocketvoice/hocket/store"
 	"github.com/hocketvoice/hocket/store/postgres"
 	"github.com/hocketvoice/hocket/store/sealed"
 )
@@ -26,7 +27,7 @@ import (
 // Store is a store of conversations: a file or a database. It is safe for concurrent
 // use.
 type Store struct {
-	engine   engine
+	engine   store.Engine
 	port     port.Store // with encryption if there are keys, like the next four
 	journal  port.Journal
 	sound    port.Journal // the recordings

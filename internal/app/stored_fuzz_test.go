@@ -13,12 +13,13 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
+	"github.com/hocketvoice/hocket/store"
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
 // damaged is a store whose rows hold what somebody has written into them.
 type damaged struct {
-	engine
+	store.Engine
 	snapshot, records []byte
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -53,24 +52,11 @@ func (r *running) holdWith(caller, line string) (id string) {
 	return made.ID
 }
 
-// trace reads a trace that is kept.
+// trace reads a stored trace.
 func (r *running) trace(id string) (int, []byte) {
 	r.t.Helper()
-	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/v1/stored/"+id+"/trace", http.NoBody)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	q.Header.Set("Authorization", "Bearer "+r.key)
-	w, err := r.client.Do(q)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer w.Body.Close()
-	b, err := io.ReadAll(w.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return w.StatusCode, b
+	status, _, b := r.answer(http.MethodGet, "/v1/stored/"+id+"/trace", "")
+	return status, b
 }
 
 // TestStoredConversations: what a server keeps can be listed, read, replayed and

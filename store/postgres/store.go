@@ -16,16 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-var (
-	_ port.Store      = (*Store)(nil)
-	_ port.Journal    = (*Store)(nil)
-	_ port.Recordings = (*Store)(nil)
-	_ port.Registry   = (*Store)(nil)
-	_ port.Archive    = (*Store)(nil)
-	_ port.Tickets    = (*Store)(nil)
-	_ port.Versions   = (*Store)(nil)
-	_ port.Callers    = (*Store)(nil)
-)
+var _ store.Engine = (*Store)(nil)
 
 // Store stores conversations in a database. It is safe for concurrent use.
 type Store struct {

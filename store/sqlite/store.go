@@ -17,16 +17,7 @@ import (
 // readers is the number of connections for reading.
 const readers = 4
 
-var (
-	_ port.Store      = (*Store)(nil)
-	_ port.Journal    = (*Store)(nil)
-	_ port.Recordings = (*Store)(nil)
-	_ port.Registry   = (*Store)(nil)
-	_ port.Archive    = (*Store)(nil)
-	_ port.Tickets    = (*Store)(nil)
-	_ port.Versions   = (*Store)(nil)
-	_ port.Callers    = (*Store)(nil)
-)
+var _ store.Engine = (*Store)(nil)
 
 // Store stores conversations in a file. It is safe for concurrent use.
 type Store struct {
