@@ -564,7 +564,7 @@ func TestMachinePostWaitsForRoom(t *testing.T) {
 					other = p.m.Post(conv.TaskProgress{ID: fmt.Sprint(n)})
 				}
 			}()
-			time.Sleep(time.Second) // in the bubble: until the other goroutine waits
+			synctest.Wait() // until the other goroutine waits
 			if n := len(p.m.round.Load().inbox); n != inboxSize {
 				t.Errorf("%d posts are in the inbox, expected %d", n, inboxSize)
 			}
