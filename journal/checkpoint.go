@@ -29,7 +29,10 @@ type Checkpoint struct {
 	Saved     time.Time `json:"saved"`
 	// AgentDigest is the digest of the agent's files ([EncodeAgent]); empty if not known.
 	AgentDigest string `json:"agent_digest,omitempty"`
-	Privacy     string `json:"privacy,omitempty"` // of package conv; empty if the words may be stored
+	// Changes are those of the agent for this conversation, in a form that only the program
+	// that made them knows; nil if there are none.
+	Changes json.RawMessage `json:"changes,omitempty"`
+	Privacy string          `json:"privacy,omitempty"` // of package conv; empty if the words may be stored
 	// Awaited reports that a server waits for the client of this conversation. A
 	// process that finds the client missing ends the conversation.
 	Awaited bool   `json:"awaited,omitempty"`

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,6 +35,9 @@ type Checkpoints struct {
 	Agent, Transport, Owner, Caller string
 	// AgentDigest is the digest of the agent's files, see [journal.EncodeAgent].
 	AgentDigest string
+	// Changes, if not nil, is JSON that is stored with each checkpoint, see
+	// [journal.Checkpoint].
+	Changes json.RawMessage
 	// Awaited is stored with each checkpoint, see [journal.Checkpoint].
 	Awaited bool
 	// Started is when the conversation began. The zero time means the beginning of the
@@ -363,6 +367,7 @@ func (k *keeper) encode(d *draft) ([]byte, error) {
 	st := d.conv.State()
 	return journal.Checkpoint{
 		ID: k.id, Agent: k.o.Agent, AgentDigest: k.o.AgentDigest, Transport: k.o.Transport, Owner: k.o.Owner, Caller: k.o.Caller,
+		Changes: k.o.Changes,
 		Privacy: string(k.privacy), Awaited: k.o.Awaited, Timezone: k.timezone, Started: k.started, Saved: d.now,
 		Phase: st.Phase.String(), Turns: st.LastTurn, Ended: d.ended, Snapshot: snapshot,
 	}.Marshal()

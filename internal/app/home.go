@@ -61,7 +61,7 @@ func (h apiHome) Restore(ctx context.Context, id string) (hub.Call, error) {
 	}
 	a, err := h.server.agentFor(ctx, c, hold)
 	if err == nil {
-		return a.resumedCall(c, hold), nil
+		return a.again(c).resumedCall(c, hold), nil
 	}
 	h.Over(id, false) //nolint:contextcheck // it is released even if the request is canceled
 	if errors.Is(err, errNoAgent) {

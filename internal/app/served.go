@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -47,6 +48,9 @@ type served struct {
 	notice     string     // the greeting of recorded conversations; the usual one if empty
 	// instructions are the agent's, or those that a developer has replaced them with.
 	instructions string
+	// changes are the [api.Changes] of a copy for one conversation, as JSON; nil for the agent
+	// itself.
+	changes json.RawMessage
 }
 
 // loadServed loads the agents of a server.
@@ -363,6 +367,7 @@ func (a *served) attach(o *session.Options, c *hub.Conversation) {
 	o.Checkpoints = session.Checkpoints{
 		Store: a.store.marking(c.Caller()), Sealed: a.store.seals(), Journal: a.store.journal, Claim: a.claim,
 		Agent: c.Agent(), AgentDigest: a.digest, Transport: c.Transport(), Owner: c.Owner(), Caller: c.Caller(), Awaited: true, Behind: c.Behind,
+		Changes: a.changes,
 	}
 	a.record(o, c.Transport())
 }

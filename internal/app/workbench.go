@@ -1,12 +1,14 @@
 package app
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/hub"
@@ -40,8 +42,7 @@ func (w workbench) Settings(agent string) api.AgentSettings {
 	return settings
 }
 
-// Call is one of [api.Workbench]. The conversation is held with a copy of the agent. One that
-// goes on in another process has the agent's own instructions and voice again.
+// Call is one of [api.Workbench]. The conversation is held with a copy of the agent.
 func (w workbench) Call(agent, transport string, c api.Changes) (hub.Call, error) {
 	a := w.s.roster.named(agent)
 	if a == nil {
@@ -69,5 +70,27 @@ func (a *served) with(c api.Changes) (*served, error) {
 		}
 		changed.opts.Voice = c.Voice
 	}
+	var err error
+	if changed.changes, err = json.Marshal(c); err != nil {
+		return nil, fmt.Errorf("changes: %w", err)
+	}
 	return &changed, nil
+}
+
+// again returns a copy of an agent with the changes of a stored conversation. If the agent
+// cannot have them any more, it returns the agent, and logs why.
+func (a *served) again(c journal.Checkpoint) *served {
+	if c.Changes == nil {
+		return a
+	}
+	var changes api.Changes
+	err := json.Unmarshal(c.Changes, &changes)
+	if err == nil {
+		var changed *served
+		if changed, err = a.with(changes); err == nil {
+			return changed
+		}
+	}
+	a.log.Warn("a conversation continues without the changes that a developer has made to its agent", "conversation", c.ID, "agent", a.name, "error", err)
+	return a
 }

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,5 +87,61 @@ func TestDevelopers(t *testing.T) {
 	r.key = token.Token
 	if status := r.do("POST", "/v1/conversations", change, nil); status != http.StatusForbidden {
 		t.Errorf("with a client token: status %d", status)
+	}
+}
+
+// TestChangesAreStored: a conversation whose agent a developer has changed keeps the changes in
+// another process, as it keeps the version of the agent.
+func TestChangesAreStored(t *testing.T) {
+	asked := make(chan string, 100)
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if r.Method == http.MethodPost {
+			asked <- string(b)
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"Yes.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	defer model.Close()
+	dir := t.TempDir()
+	agent := filepath.Join(dir, "shop.yaml")
+	if err := os.WriteFile(agent, []byte("instructions: Be kind.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "hocket.yaml")
+	if err := os.WriteFile(config, []byte("server: {drain: 1s}\nstore: {path: "+filepath.Join(dir, "store.db")+"}\nmodel: {name: m, base_url: \""+model.URL+"/v1\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var made createdAnswer
+	for _, body := range []string{`{"transport":"text","changes":{"instructions":"Be short."}}`, ""} {
+		r := serveWith(t, ServeOptions{Agents: []string{agent}, Config: config})
+		if body == "" {
+			body = `{"resume":"` + made.ResumeToken + `"}`
+		}
+		if status := r.do("POST", "/v1/conversations", body, &made); status != http.StatusCreated {
+			t.Fatalf("%s: status %d", body, status)
+		}
+		r.do("POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"send_text","text":"are you open"}`, nil)
+		r.eventually("a question to the model", func() bool {
+			select {
+			case q := <-asked:
+				if !strings.Contains(q, "are you open") {
+					return false // it is a probe
+				}
+				if !strings.Contains(q, "Be short.") || strings.Contains(q, "Be kind.") {
+					t.Errorf("the model is asked %s", q)
+				}
+				return true
+			default:
+				return false
+			}
+		})
+		r.eventually("the end of the answer", func() bool { return r.phase(made.ID) == "listening.ready" })
+		if err := r.end(); err != nil {
+			t.Error(err)
+		}
 	}
 }
