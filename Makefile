@@ -217,7 +217,7 @@ clean:
 ## help: this list
 .PHONY: help
 help:
-	@sed -n 's/^## \([a-z]*\): /\1\t/p' $(firstword $(MAKEFILE_LIST)) | sort | awk -F '\t' '{ printf "make %-10s %s\n", $$1, $$2 }'
+	@sed -n 's/^## \([a-z]*\): /\1\t/p' $(firstword $(MAKEFILE_LIST)) | sort | awk -F '\t' '{ printf "make %-11s %s\n", $$1, $$2 }'
 
 # The tools are built without the settings of this build.
 $(GOFUMPT): PACKAGE = mvdan.cc/gofumpt
