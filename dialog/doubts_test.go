@@ -165,6 +165,43 @@ func doubts() (all []symptom) {
 	add("no thanks is told that it is done", "examples/bank", neverSays("done already"), append(sent[:3:3], "no thanks")...)
 	add("whether it was sent is answered with the amount", "examples/bank", neverSays("The amount is"), append(ready, "did you already send it?")...)
 	add("the amount is not told", "examples/bank", told("The amount is 50 euros", nil), append(ready, "what is the amount?")...)
+	// What is done may be wanted once more.
+	flown := []string{found, "yes"}
+	again := func(st *dialog.State, said string) string {
+		if st.CurrentFlow != "book_flight" || st.Confirmation == nil || st.Slots["destination"] != "Denver" || strings.Contains(said, "into account") {
+			return fmt.Sprintf("the flow is %s, the slots %v: %q", st.CurrentFlow, st.Slots, said)
+		}
+		return ""
+	}
+	anew := func(st *dialog.State, said string) string {
+		if st.WaitingForSlot != "origin" || st.Slots["destination"] != nil || strings.Contains(said, "into account") {
+			return fmt.Sprintf("%s is awaited, the slots are %v: %q", st.WaitingForSlot, st.Slots, said)
+		}
+		return ""
+	}
+	for _, text := range []string{"book it again", "please book that once more", "do the same again"} {
+		add("a flight is not booked anew after: "+text, tripAgent, again, append(flown[:2:2], text)...)
+	}
+	for _, text := range []string{"book another flight", "I want to book another flight please"} {
+		add("another flight is not booked after: "+text, tripAgent, anew, append(flown[:2:2], text)...)
+		add("another flight is not booked after a no and: "+text, tripAgent, anew, found, "no", text)
+	}
+	add("again please books", tripAgent, func(st *dialog.State, said string) string {
+		if st.CurrentFlow != "none" {
+			return said
+		}
+		return ""
+	}, append(flown[:2:2], "again please")...)
+	add("a request is a name", "examples/clinic", wantSlots(map[string]any{"patient": nil}), "move my appointment", "book another appointment")
+	// What nobody can answer is not misunderstood.
+	for _, text := range []string{"what does a bag cost", "how much is a bag?", "when do I have to be at the airport?"} {
+		add("a question is called not understood: "+text, tripAgent, told("I don't know that. I can help you to book a flight.", nil), text)
+		add("a question within a flow is called not understood: "+text, tripAgent, told("I don't know that. From where?", nil), "book a flight", text)
+	}
+	// What comes behind a pause after an answer.
+	add("an answer that is taken back becomes the next one", tripAgent, wantSlots(map[string]any{"origin": "Boston", "destination": nil}), "book a flight", "Boston", "no Denver")
+	add("which city is meant is not asked", tripAgent, told("Is that the", nil), "book a flight", "Boston", "no Denver")
+	add("an addition to an answer is lost", tripAgent, wantSlots(map[string]any{"destination": "Denver", "departure_date": "2026-01-09"}), "book a flight", "from Boston", "Denver", "on Friday")
 	return all
 }
 

@@ -104,12 +104,20 @@ func (t *turn) notUnderstood() {
 		t.back()
 		return
 	}
-	t.cannotHandle("not_understood")
+	reason := "not_understood"
+	if t.heard().AsksOpenly() {
+		reason = "not_known"
+	}
+	t.cannotHandle(reason)
 }
 
 // cannotHandle says that the agent cannot act on a message, and asks again.
 func (t *turn) cannotHandle(reason string) {
-	t.answer(agent.PatternCannotHandle, builtinContext{"reason": reason, "at": t.at(), "misses": int64(t.st.Misses)})
+	about := builtinContext{"reason": reason, "at": t.at(), "misses": int64(t.st.Misses)}
+	if flows := t.offers(); flows != "" {
+		about["flows"] = flows
+	}
+	t.answer(agent.PatternCannotHandle, about)
 }
 
 // notCaught handles a message in which the recognizer has too little confidence. Nothing in

@@ -65,6 +65,8 @@ type languageData struct {
 	NotWanted        []string            `json:"not_wanted"` // before what the user does not want
 	Negations        []string            `json:"negations"`  // words that negate a sentence
 	Others           []string            `json:"others"`     // requests for another result
+	Closing          []string            `json:"closing"`    // after a farewell: "that's all for now"
+	Again            []string            `json:"again"`      // what was done is wanted once more: "book it again"
 	Tells            []string            `json:"tells"`      // before what the user wants to know
 	Whether          []string            `json:"whether"`    // of an indirect question: "find out whether"
 	Echoes           []string            `json:"echoes"`     // the verb of what an answer agrees to: "yes it would"
@@ -138,6 +140,7 @@ type Language struct {
 	Strong, Weak, ChangeVerbs, Not, Assign    *Phrases
 	Soft, Questions, NotWanted, tells, Others *Phrases
 	Whether                                   *Phrases // words of an indirect question
+	Again, Closing                            *Phrases
 	Echoes, Reports                           *Phrases
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes, Indefinite       *Phrases
@@ -249,7 +252,7 @@ func Load(tag string) (*Language, error) {
 	for _, w := range d.Negations {
 		l.negations[FoldText(w)] = true
 	}
-	l.Others = NewPhrases(d.Others)
+	l.Others, l.Again, l.Closing = NewPhrases(d.Others), NewPhrases(d.Again), NewPhrases(d.Closing)
 	l.tells = NewPhrases(d.Tells)
 	l.Whether, l.Echoes, l.Reports = NewPhrases(d.Whether), NewPhrases(d.Echoes), NewPhrases(d.Reports)
 	l.Repairs = NewPhrases(d.Repairs)

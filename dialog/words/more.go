@@ -153,6 +153,13 @@ func (t *message) requestIn(toks []value.Token) (*agent.Flow, []found) {
 // arrive". Words such as "is there a flight" are a request.
 func (t *Reading) AsksToBeTold(toks []value.Token) bool { return t.questionWord(toks) != "" }
 
+// AsksOpenly reports whether the message asks for information with a word such as "what" or "how".
+func (t *Reading) AsksOpenly() bool {
+	word := t.questionWord(t.rd.Toks)
+	_, n := t.a.def.Lang.Interrogatives.At(value.Tokenize(word, nil), 0)
+	return n > 0
+}
+
 // questionWord returns the first word of a question, or "" if the words are not a question.
 func (t *message) questionWord(toks []value.Token) string {
 	l := t.a.def.Lang

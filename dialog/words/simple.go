@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -76,7 +77,7 @@ func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any,
 	if sure == value.Unread && len(t.a.def.Lang.Trim(t.rd.Toks)) <= 2 && !t.elsewhere(s) {
 		return nil, value.Unread, true // "42"
 	}
-	if sure == value.Unread || !t.bareName(val) {
+	if sure == value.Unread || !t.bareName(val) || t.onlyRequests() {
 		return nil, value.Unread, false // a sentence, perhaps with a name
 	}
 	return val, sure, true
@@ -97,6 +98,26 @@ func (t *Reading) simpleMisheard(s *agent.Slot) (any, value.Certainty, bool) {
 		return val, sure, true
 	}
 	return nil, value.Unread, (len(core) <= 2 || s.Closed()) && !t.elsewhere(s)
+}
+
+// onlyRequests reports whether the message consists of several words without capitals, and each is
+// one with which users ask for a flow, or common: "book another appointment" is not a name.
+func (t *message) onlyRequests() bool {
+	toks := t.rd.Toks
+	for i := range toks {
+		if t.rd.Capital(i) {
+			return false
+		}
+	}
+	return len(toks) > 1 && slices.ContainsFunc(t.a.def.Flows, func(f *agent.Flow) bool {
+		if !t.a.Startable(f) {
+			return false
+		}
+		rest := *t
+		rest.without(t.a.def.Lang.Others)
+		own, strange := rest.ownWords(f, nil)
+		return own < strange && strange == len(rest.rd.Toks)
+	})
 }
 
 // marked reports whether the message has a marker of an intent: a universal command, a

@@ -80,10 +80,36 @@ func (a *Words) Command(toks []value.Token) command.Type {
 			}
 		}
 	}
-	if len(toks) <= 16 && l.HandoffWithin.Within(toks) {
+	switch {
+	case len(toks) <= 16 && l.HandoffWithin.Within(toks):
 		return command.Handoff
+	case a.farewell(toks):
+		return command.Goodbye
 	}
 	return ""
+}
+
+// farewell reports whether the message is a farewell with small words around it: "no, that's all
+// for now, thanks".
+func (a *Words) farewell(toks []value.Token) bool {
+	l := a.def.Lang
+	toks = l.Trim(toks)
+	if id, n := l.YesNo.At(toks, 0); n > 0 && n < len(toks) && id == 1 {
+		toks = l.Trim(toks[n:])
+	}
+	said := false
+	for len(toks) > 0 {
+		_, n := l.CommandSets["goodbye"].At(toks, 0)
+		if said = said || n > 0; said {
+			_, after := l.Closing.At(toks, 0)
+			n = max(n, after)
+		}
+		if n == 0 {
+			return false
+		}
+		toks = l.Trim(toks[n:])
+	}
+	return said
 }
 
 // Local returns the commands of the message by its words.
@@ -108,6 +134,9 @@ func (t *Reading) Local() []command.Command {
 	}
 	asked := t.questions()
 	if c := t.another(); len(c) > 0 {
+		return c
+	}
+	if c := t.onceAgain(); len(c) > 0 {
 		return c
 	}
 	if t.sealed() {

@@ -109,7 +109,7 @@ func (t *message) markWord(used usages, f *agent.Flow, i int) {
 	}
 	for _, p := range [...]*value.Phrases{
 		l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.Strong, l.Assign, l.YesNo, l.Clauses,
-		l.Repairs, l.Questions, l.Bounds, l.RangeFrom, l.RangeTo, l.CommandSets["hello"], l.CommandSets["thanks"],
+		l.Repairs, l.Questions, l.Again, l.Others, l.Bounds, l.RangeFrom, l.RangeTo, l.CommandSets["hello"], l.CommandSets["thanks"], l.CommandSets["same_again"],
 	} {
 		if _, n := p.At(toks, i); n > 0 && !number {
 			used.mark(i, n, light)

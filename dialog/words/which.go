@@ -15,7 +15,8 @@ import (
 // the only slot that can take it. If several can, the user is asked which.
 func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
 	awaited := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	// "I meant Austin" corrects a value and does not answer the question.
+	// "I meant Austin" corrects a value and does not answer the question. "No, Austin" may do both.
+	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	several := slices.ContainsFunc(values, func(v found) bool { return v.slot != awaited && t.st.Slots[v.slot.Name] != nil })
 	var open []found
 	for _, v := range values {
@@ -31,7 +32,7 @@ func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
 			return v.slot.Past && t.rd.Relative(&v.slot.Spec, t.rd.Toks, v.start) || value.Equal(t.st.Slots[v.slot.Name], v.value)
 		})
 	}
-	if i := slices.IndexFunc(open, func(v found) bool { return v.slot == awaited }); i >= 0 && t.flow != nil && (!strong || len(open) == 1) {
+	if i := slices.IndexFunc(open, func(v found) bool { return v.slot == awaited }); i >= 0 && t.flow != nil && (!strong && answer != value.No || len(open) == 1) {
 		return []command.Command{{Type: command.SetSlot, Slot: awaited.Name, Value: open[i].value}}
 	}
 	switch len(open) {
