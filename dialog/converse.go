@@ -306,7 +306,7 @@ func (t *turn) understandLocally(context string) {
 	} else if len(m.Commands) > 0 {
 		t.st.Cache.Commands = slices.Clone(m.Commands)
 	}
-	t.apply(m.Commands)
+	t.apply(t.traced(m.Commands))
 }
 
 // understood handles the model's answer. If the model failed, the words are understood

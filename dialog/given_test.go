@@ -53,6 +53,9 @@ func given() (all []symptom) {
 	} {
 		add("a wish is taken from the question: "+text, map[string]any{"smoking_allowed": nil}, append(town, text)...)
 	}
+	for _, text := range []string{"No, thanks. I won't be needing smoking allowed.", "it can't have smoking allowed"} {
+		add("a wish is taken from a sentence that refuses: "+text, map[string]any{"smoking_allowed": false}, append(town, text)...)
+	}
 	add("free entry is taken from free time", map[string]any{"free_entry": nil}, "I have some free time, find me a hotel")
 	add("no entry fee is taken for no free entry", map[string]any{"free_entry": nil}, "find me a hotel that does not have an entry fee")
 	add("a question gives a value of free text", map[string]any{"genre": nil}, append(town, "today", "tomorrow", "What genre of music is that?")...)

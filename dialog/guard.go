@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
+	"github.com/hocketvoice/hocket/dialog/command"
 	"github.com/hocketvoice/hocket/dialog/value"
 	"github.com/hocketvoice/hocket/dialog/words"
 )
@@ -29,6 +30,35 @@ func (t *hearing) guarded(cmds []Command) []Command {
 		out = append(out, c)
 	}
 	return out
+}
+
+// traced returns the commands without those that set a value which neither the words of the message
+// give nor something that was said before: an offer, a question which slot was meant, an earlier
+// run. A value that the words only suggest is asked for.
+func (t *hearing) traced(cmds []Command) []Command {
+	r := t.heard()
+	var starting []*agent.Flow
+	for _, c := range cmds {
+		if f := t.a.def.FlowIndex[c.Flow]; c.Type == StartFlow && f != nil && f != t.flow {
+			starting = append(starting, f)
+		}
+		if c.Type == StartFlow && c.Text == command.Again {
+			return cmds
+		}
+	}
+	if len(starting) > 1 {
+		return cmds
+	}
+	return slices.DeleteFunc(cmds, func(c Command) bool {
+		if c.Type != SetSlot || c.Value == nil || value.Equal(t.was[c.Slot], c.Value) || value.Equal(t.st.ProposedSlots[c.Slot], c.Value) || value.Equal(t.st.Slots[c.Slot], c.Value) {
+			return false
+		}
+		why := r.Unborne(&c, starting)
+		if why != "" {
+			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
+		}
+		return why != ""
+	})
 }
 
 // unborne returns why the words do not support one of several commands, or "" if they do.

@@ -251,6 +251,7 @@ func (w *walker) check(t *rapid.T, what string, step func() Output) {
 	}
 	w.checkAction(t, what, before)
 	w.checkSlots(t, what, before)
+	w.checkSource(t, what, before)
 	w.checkShape(t, what)
 	checkRoundTrip(t, w.st)
 	if again, _ := json.Marshal(before); !bytes.Equal(again, snapshot) {
@@ -288,6 +289,43 @@ func (w *walker) checkAction(t *rapid.T, what string, before State) {
 	if w.st.ConversationState != ExecutingAction {
 		t.Fatalf("%s: an action runs in state %s", what, w.st.ConversationState)
 	}
+}
+
+// checkSource checks that each value that a slot has got has a source: the user has given or
+// accepted it, an action or a step of the agent has set it, it is a default, or a flow that goes on
+// had it.
+func (w *walker) checkSource(t *rapid.T, what string, before State) {
+	t.Helper()
+	said := func(name string) bool {
+		return slices.ContainsFunc(w.st.Trace, func(e TraceEvent) bool {
+			return (e.Event == "slot_set" || e.Event == "slot_accepted") && e.Data.Slot == name
+		})
+	}
+	for name, v := range w.st.Slots {
+		s := w.a.def.SlotIndex[name]
+		if v == nil || s == nil || value.Equal(v, before.Slots[name]) || said(name) || value.Equal(v, value.Canonical(s.Default)) || w.writes(name) {
+			continue
+		}
+		if slices.ContainsFunc(before.Stack, func(f Frame) bool { return value.Equal(f.Saved[name], v) }) {
+			continue
+		}
+		t.Fatalf("%s: the slot %s is %v, and nothing gave that value", what, name, v)
+	}
+}
+
+// writes reports whether a step or an action of the agent sets a slot.
+func (w *walker) writes(name string) bool {
+	for _, f := range w.a.def.Flows {
+		for _, s := range f.Steps {
+			switch {
+			case s.Answer == name,
+				slices.ContainsFunc(s.Sets, func(x agent.Setting) bool { return x.Name == name }),
+				s.Type == agent.StepAction && (slices.Contains(s.Writes, name) || len(s.Action.Outputs) == 0):
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // checkSlots checks that a slot that was set and validated keeps its value, unless the

@@ -303,6 +303,9 @@ func (l *Language) Wrong(toks []Token) bool {
 	return false
 }
 
+// Negates reports whether a folded word negates a sentence: "not", "won't".
+func (l *Language) Negates(word string) bool { return l.negations[word] }
+
 // Trim removes fillers and words of politeness from both ends.
 func (l *Language) Trim(toks []Token) []Token {
 	for {

@@ -44,7 +44,17 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	case s.Free() || s.Type == value.TypeCity && !s.Closed():
 		return t.unborneText(s, c, f, awaited)
 	}
-	return t.unborneSpan(s, value.Canonical(v), f, awaited)
+	why := t.unborneSpan(s, value.Canonical(v), f, awaited)
+	if why != "" && t.matches(s, value.Canonical(v)) {
+		return ""
+	}
+	return why
+}
+
+// matches reports whether a trigger with slots that the message matches gives the value.
+func (t *message) matches(s *agent.Slot, v any) bool {
+	_, values := t.byPattern()
+	return slices.ContainsFunc(values, func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) })
 }
 
 // fromSuggestion reports whether a command is a yes to a suggested value.
@@ -83,9 +93,13 @@ func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow 
 // words.
 func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
 	spans := t.spans(f)
-	k := slices.IndexFunc(spans, func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) })
+	is := func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) }
+	if t.namesSlotOf(s, f, is) {
+		return ""
+	}
+	k := slices.IndexFunc(spans, is)
 	if k < 0 {
-		if awaited && t.answersWith(s, v) {
+		if awaited && t.answersWith(s, v) || t.assigns(s, v) {
 			return ""
 		}
 		return "the words do not give the value"
@@ -100,7 +114,7 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 		switch {
 		case apart && o.slot == s && t.rivals(o, x, f):
 			return "the words give two values"
-		case !apart && o.slot != s && !plain && t.mayMean(o, s):
+		case !apart && o.slot != s && !plain && t.mayMean(o, s) && !pointed(spans, o):
 			return "the words do not say which slot"
 		}
 	}
@@ -108,6 +122,24 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 		return "the words do not name the slot"
 	}
 	return ""
+}
+
+// namesSlotOf reports whether what a number counts, the words before a value or those of a range
+// say that a value is for the slot, and the message has no other value for it.
+func (t *message) namesSlotOf(s *agent.Slot, f *agent.Flow, is func(found) bool) bool {
+	all := t.a.candidates(t.rd, f.Slots, nil)
+	if slices.ContainsFunc(t.a.ranges(t.rd, f.Slots, all), is) {
+		return true
+	}
+	all = t.a.decided(t.rd, f.Slots, all)
+	return slices.ContainsFunc(all, func(x found) bool { return is(x) && (s.Numeric() || x.cue) }) &&
+		!slices.ContainsFunc(all, func(x found) bool { return x.slot == s && !is(x) })
+}
+
+// pointed reports whether words point to the slot of x with a value at another place: "on the 6th,
+// returning on the 12th" says which day the 6th is.
+func pointed(spans []found, x found) bool {
+	return slices.ContainsFunc(spans, func(o found) bool { return o.slot == x.slot && o.cue && (o.start >= x.end || o.end <= x.start) })
 }
 
 // rivals reports whether the message gives o for the slot of x as well, which is at another
@@ -129,6 +161,12 @@ func (t *message) answersWith(s *agent.Slot, v any) bool {
 	}
 	got, sure := t.rd.Misheard(&s.Spec)
 	return sure != value.Unread && value.Equal(value.Canonical(got), v)
+}
+
+// assigns reports whether the value follows the slot's name: "the security code is 12".
+func (t *message) assigns(s *agent.Slot, v any) bool {
+	x, ok := t.a.named(t.rd, s)
+	return ok && value.Equal(value.Canonical(x.value), v)
 }
 
 // namedAlone reports whether the message names the slot and has no value at another place.

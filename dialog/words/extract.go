@@ -152,13 +152,7 @@ func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
 		if len(known) < len(s.Keys) {
 			continue // "free time" is not free entry
 		}
-		v := true
-		for i := max(0, at-5); i < at; i++ {
-			switch part[i].Text {
-			case "no", "not", "non", "without", "dont", "never", "kein", "keine", "nicht", "ohne":
-				v = false
-			}
-		}
+		v := !slices.ContainsFunc(part[max(0, at-5):at], func(t value.Token) bool { return r.Lang.Negates(t.Text) })
 		start := slices.IndexFunc(r.Toks, func(t value.Token) bool { return t.Start == part[at].Start })
 		all = append(all, found{slot: s, value: v, start: start, end: start + 1, score: 12, cue: true})
 	}
