@@ -52,10 +52,11 @@ const (
 	echoMargin = 10
 	// echoKnown is the same for an echo whose mean level is known.
 	echoKnown = 3
-	// echoEarly is how many times the margin is larger at first, because the first frames
-	// measure little. It falls to 1 over echoLearn measured frames.
-	echoEarly = 4
-	echoLearn = 100
+	// echoFirst is the power of the loudest frame of an echo that has been measured in less
+	// than echoFew frames: -10 dB. Without this limit nobody could interrupt the beginning of
+	// a greeting, because at each delay the echo might be just about to come.
+	echoFirst = 0.1
+	echoFew   = 10
 	// echoDecay is how fast an echo dies away in a room, for each frame: 100 dB a second, a
 	// reverberation time of 600 ms.
 	echoDecay = 0.631
@@ -71,9 +72,9 @@ const (
 	// of voices may still remember it. Something inaudible is expected then, not nothing.
 	echoHold  = 20
 	echoHeard = 1e-5
-	// echoMute is the number of frames of zeros after which they count as silence. Fewer are
+	// echoMuted is the number of frames of zeros after which they count as silence. Fewer are
 	// lost packets.
-	echoMute = 10
+	echoMuted = 10
 )
 
 // EchoTracker estimates how loud the agent's own voice may be in a frame of the microphone,
@@ -84,8 +85,8 @@ const (
 // echo with that delay can be louder. The user's voice and noise only add to the heard power,
 // therefore they cannot lower a limit wrongly, and the pauses between words are enough to
 // measure it while both speak. At a wrong delay the limit falls to nothing as soon as the
-// agent's level changes; at the right one it falls to the level of the echo. Before anything
-// was sent the limits are those of a loud echo.
+// agent's level changes; at the right one it falls to the level of the echo. Where nothing has
+// been measured yet, an echo of at most -10 dB is expected.
 //
 // The zero value is not usable. An EchoTracker is copied by assignment, allocates nothing and
 // is not safe for concurrent use.
@@ -103,12 +104,41 @@ type EchoTracker struct {
 	heard   [echoMean]float64
 	loudest float64 // of the means of late
 	limit   [echoLags]float64
-	tail    float64           // power of the expected echo, which dies away
-	learned int               // frames that limits were measured at, up to echoLearn
-	hold    int               // frames until nothing is expected
-	silent  int               // frames of silence sent last
-	zeros   int               // frames of zeros heard last
-	before  [echoLags]float64 // the limits before the zeros
+	tail    float64 // power of the expected echo, which dies away
+	learned int     // frames that limits were measured at
+	hold    int     // frames until nothing is expected
+	silent  int     // frames of silence sent last
+	mic     microphone
+}
+
+// microphone says whether a microphone is switched off, which sends zeros.
+//
+//	heard                  | on                        | off
+//	echoMuted frames of 0  | off; keeps the old limits |
+//	something              | on                        | on; the old limits hold again
+type microphone struct {
+	zeros int               // frames of zeros heard last
+	old   [echoLags]float64 // the limits before them
+}
+
+// off reports whether the microphone is switched off.
+func (m *microphone) off() bool { return m.zeros >= echoMuted }
+
+// hear handles the level of the next frame. limit is what the frames before it have measured.
+func (m *microphone) hear(heard float64, limit *[echoLags]float64) {
+	if heard == 0 {
+		if m.zeros == 0 {
+			m.old = *limit
+		}
+		m.zeros++
+		return
+	}
+	if m.off() {
+		for lag := range limit {
+			limit[lag] = max(limit[lag], m.old[lag])
+		}
+	}
+	m.zeros = 0
 }
 
 // NewEchoTracker returns a tracker for a call that begins.
@@ -137,7 +167,7 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 		return 0
 	}
 	at := e.frames % echoRing
-	e.hush(heard)
+	e.mic.hear(heard, &e.limit)
 	e.sent[at] = sent * sent
 	e.heard[e.frames%echoMean] = heard * heard
 	e.frames++
@@ -146,7 +176,7 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 	for i := range echoMean {
 		sum += e.sent[(at-i+echoRing)%echoRing]
 		mean += e.heard[i] / echoMean
-		measured = measured && (e.heard[i] > 0 || e.zeros >= echoMute)
+		measured = measured && (e.heard[i] > 0 || e.mic.off())
 	}
 	e.means[at] = sum / echoMean
 	e.loudest = max(e.loudest*echoFade, e.means[at])
@@ -158,11 +188,7 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 		return 0
 	}
 	if measured && e.sent[at] > echoAudible {
-		e.learned = min(e.learned+1, echoLearn)
-	}
-	margin := float64(echoKnown)
-	if !e.known() {
-		margin = echoMargin * (1 + (echoEarly-1)*float64(echoLearn-e.learned)/echoLearn)
+		e.learned++
 	}
 	for lag := range echoLags {
 		i := (at - lag + echoRing) % echoRing
@@ -173,7 +199,7 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 		if lag == 0 {
 			near = max(e.sent[i], e.sent[(i-1+echoRing)%echoRing]) // the next one is not sent yet
 		}
-		e.tail = max(e.tail, e.limit[lag]*near*margin)
+		e.tail = max(e.tail, e.loudestAt(lag)*near)
 	}
 	if e.hold--; e.tail > echoHeard {
 		e.hold = echoHold
@@ -184,21 +210,17 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 	return math.Sqrt(max(e.tail, echoLost))
 }
 
-// hush follows frames of zeros.
-func (e *EchoTracker) hush(heard float64) {
+// loudestAt returns the power that a frame of an echo with the given delay may have at most,
+// relative to what was sent.
+func (e *EchoTracker) loudestAt(lag int) float64 {
 	switch {
-	case heard == 0:
-		if e.zeros == 0 && e.learned > 0 {
-			e.before = e.limit
-		}
-		e.zeros++
-		return
-	case e.zeros >= echoMute && !e.known():
-		for lag := range e.limit {
-			e.limit[lag] = max(e.limit[lag], e.before[lag])
-		}
+	case e.known():
+		return e.limit[lag] * echoKnown
+	case e.learned-lag < echoFew:
+		return min(e.limit[lag]*echoMargin, echoFirst)
+	default:
+		return e.limit[lag] * echoMargin
 	}
-	e.zeros = 0
 }
 
 // Echo returns the estimated level of the echo relative to the level sent, and its delay in

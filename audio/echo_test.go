@@ -81,6 +81,27 @@ func TestEchoTrackerWithoutEcho(t *testing.T) {
 	}
 }
 
+// TestEchoTrackerFirstWord checks that a voice as loud as the agent's is louder than what is
+// expected within 200 ms, also at the beginning of a greeting.
+func TestEchoTrackerFirstWord(t *testing.T) {
+	for _, from := range []int{2, 5, 10, 20, 30} {
+		l := newEchoLine(t, EchoOptions{}, 0, 0)
+		passed := 0
+		for i := range from + 10 {
+			voice := 0.0
+			if i >= from {
+				voice = 0.2 // the agent's mean level
+			}
+			if _, expected := l.frame(true, voice); i >= from && voice > 1.1*expected {
+				passed++
+			}
+		}
+		if passed < 3 {
+			t.Errorf("of a voice %d frames after the beginning %d frames pass: expected 3 of 10", from, passed)
+		}
+	}
+}
+
 // TestEchoTrackerDoubleTalk checks that a user who speaks over the agent moves neither the level
 // nor the delay by much.
 func TestEchoTrackerDoubleTalk(t *testing.T) {
