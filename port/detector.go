@@ -28,11 +28,9 @@ type DetectorStream interface {
 type EndOfTurn interface {
 	// Name returns the model's name for diagnostics ("smartturn").
 	Name() string
-	// Rate returns the sampling rate that Finished expects, in hertz.
-	Rate() int
 	// Finished returns the probability (0 to 1) that the speaker has finished. pcm is the
-	// sound of the turn, with the silence at its end; a model may use its end only. Finished
-	// may take a tenth of a second of one core, and wait for other computations before. If
+	// sound of the turn at 16 kHz, with the silence at its end; a model may use its end only.
+	// Finished may take a tenth of a second of one core, and wait for other computations before. If
 	// ctx ends while it waits, it returns ctx.Err().
 	Finished(ctx context.Context, pcm []int16) (float64, error)
 }

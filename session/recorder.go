@@ -72,6 +72,7 @@ type featureLine struct {
 	Confidence *float64 `json:"asr_confidence"`
 	Stability  *float64 `json:"token_stability"`
 	Answer     string   `json:"answer,omitempty"`
+	Score      *float64 `json:"finished,omitempty"`
 	State      string   `json:"state"`
 	Reason     string   `json:"reason"`
 }
@@ -84,7 +85,7 @@ func (r *recorder) features(f media.Features) {
 		Timestamp: journal.Millis(f.Acoustic.At), Energy: known(f.Acoustic.Energy), VAD: known(f.Acoustic.VAD),
 		Silence: journal.Millis(f.Acoustic.Silence), Text: f.Linguistic.Text,
 		Confidence: known(f.Linguistic.Confidence), Stability: known(f.Linguistic.Stability),
-		Answer: string(f.Linguistic.Answer), State: f.Decision.State.String(), Reason: f.Decision.Reason.String(),
+		Answer: string(f.Linguistic.Answer), Score: known(f.Score), State: f.Decision.State.String(), Reason: f.Decision.Reason.String(),
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()

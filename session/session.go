@@ -30,6 +30,7 @@ type Options struct {
 	Recognizer  port.Recognizer  // if nil, speech is not transcribed
 	Synthesizer port.Synthesizer // if nil, each attempt of the agent to speak is a fault
 	Detector    port.Detector    // if nil, voices are detected by their energy
+	EndOfTurn   port.EndOfTurn   // if nil, nothing hears whether the user has finished
 	Voice       string           // the voice of the synthesizer; its default if empty
 
 	// Text says that the person reads, and types ([Machine.SendText]). What the agent says

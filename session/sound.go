@@ -24,6 +24,7 @@ type sound struct {
 	frames  *frameQueue   // nil in virtual time, and for a leg whose frames are its clock
 	reopen  chan struct{} // holds a token when a recognizer that has failed must be replaced or closed
 	renewal chan renewal  // the renewals that wait to be done
+	pauses  chan pause    // the pause that a model must hear; nil without one
 	tape    *tape         // nil: the call is not recorded
 	speech  int           // the turn of the speech in the pacer's frame; only the pacer uses it
 
@@ -71,6 +72,13 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 	if o.TraceFeatures && s.recorder != nil {
 		up.Features = s.recorder.features
 	}
+	if o.EndOfTurn != nil {
+		a.pauses = make(chan pause, 1)
+		up.Ask = a.askModel
+		if s.work != nil {
+			up.Thinking = inference
+		}
+	}
 	if a.up, err = media.NewUplink(ctx, up); err != nil {
 		return a, err
 	}
@@ -90,6 +98,7 @@ func (a *sound) close() error {
 func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(error)) {
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
+	workers.Go(func() { a.hearPauses(ctx, patience) })
 	if _, ok := a.s.o.Leg.(port.Clocked); ok {
 		lent := newLending()
 		workers.Go(func() { fail(a.s.readTo(ctx, lent.lend)) })
@@ -110,6 +119,7 @@ func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(erro
 func (a *sound) runVirtual(ctx context.Context, workers *sync.WaitGroup) {
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
+	workers.Go(func() { a.hearPauses(ctx, 0) })
 }
 
 // perform carries out an effect that concerns the audio, and ignores others.

@@ -23,6 +23,10 @@ type AutoOptions struct {
 	Silence       time.Duration // the silence that ends other turns; default 600 ms. An [Adjustment] scales it.
 	Incomplete    time.Duration // the silence that ends a turn whose words must go on; default 1.5 s
 	TextUnchanged time.Duration // how long the text must have been unchanged; default 100 ms
+	Finished      time.Duration // the shortest silence that ends free speech; default 300 ms
+	// Language is that of the words, as a BCP 47 tag; English if empty. In other languages
+	// the words of free speech are not read.
+	Language string
 }
 
 // Validate returns an error for the first field that is out of range.
@@ -33,6 +37,7 @@ func (o AutoOptions) Validate() error {
 		checkPositive("Silence", o.Silence),
 		checkPositive("Incomplete", o.Incomplete),
 		checkDuration("TextUnchanged", o.TextUnchanged),
+		checkPositive("Finished", o.Finished),
 	); err != nil {
 		return err
 	}
@@ -53,11 +58,13 @@ func (o AutoOptions) resolved() AutoOptions {
 		Silence:       cmp.Or(o.Silence, 600*time.Millisecond),
 		Incomplete:    cmp.Or(o.Incomplete, 1500*time.Millisecond),
 		TextUnchanged: minimum(o.TextUnchanged, 100*time.Millisecond),
+		Finished:      cmp.Or(o.Finished, 300*time.Millisecond),
+		Language:      o.Language,
 	}
 }
 
 // auto ends a turn after a silence whose length depends on what the dialogue makes of the
-// words. It needs words, but neither their confidence nor their stability: whether the
+// words and, in free speech, on how complete the words read and the voice sounds. It needs words, but neither their confidence nor their stability: whether the
 // recognizer is in doubt does not tell whether the user goes on.
 type auto struct {
 	latch
@@ -67,6 +74,8 @@ type auto struct {
 	text      string // of the previous frame
 	changedAt time.Duration
 	behind    bool // whether there was speech that the text cannot contain
+
+	free free // what is known of free speech
 }
 
 // textLag is how long after the speech its words come at most, as far as a complete answer is
@@ -78,15 +87,20 @@ func newAuto(o AutoOptions) (*auto, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	return &auto{o: o.resolved()}, nil
+	r := o.resolved()
+	return &auto{o: r, free: newFree(r.Language)}, nil
 }
 
 // Update implements [Endpointer].
 func (p *auto) Update(a Acoustic, l Linguistic) Decision {
 	if l.Text != p.text {
 		p.text, p.changedAt, p.behind = l.Text, a.At, false
+		p.free.read(l.Text)
 	}
 	speaking := p.o.Thresholds.speaking(a.Energy, a.VAD)
+	if speaking {
+		p.free.voice = 0 // the score is about a pause that is over
+	}
 	p.behind = p.behind || speaking && a.At-p.changedAt > textLag
 	limit, by := p.limit(l.Answer)
 	ended := l.Text != "" && a.Silence >= limit && a.At-p.changedAt >= p.o.TextUnchanged
@@ -106,9 +120,18 @@ func (p *auto) limit(c Completeness) (time.Duration, rule) {
 	case Incomplete:
 		return max(p.o.Incomplete, usual), ruleIncomplete
 	case Undecided:
+		if p.scale == (Adjustment{}) {
+			return p.free.limit(p.o, p.behind)
+		}
 	}
 	return usual, ruleSilence
 }
+
+// Asks implements [Scored]: the score counts in free speech.
+func (p *auto) Asks() bool { return p.scale == (Adjustment{}) }
+
+// SetScore implements [Scored].
+func (p *auto) SetScore(score float64) { p.free.voice = logOdds(score) }
 
 // Expect implements [Endpointer]. It scales Silence.
 func (p *auto) Expect(a Adjustment) {
@@ -122,4 +145,5 @@ func (p *auto) Expect(a Adjustment) {
 func (p *auto) Reset() {
 	p.latch = latch{}
 	p.text, p.changedAt, p.behind = "", 0, false
+	p.free = newFree(p.o.Language)
 }

@@ -19,14 +19,14 @@ func TestAuto(t *testing.T) {
 		reason string
 	}{
 		{"a complete answer", AutoOptions{}, "digits", Linguistic{Text: "one two", Answer: Complete}, 250 * ms, "transition_to_SPEAK_complete"},
-		{"words that go on", AutoOptions{}, "", Linguistic{Text: "from boston to", Answer: Incomplete}, 1500 * ms, "transition_to_SPEAK_incomplete"},
-		{"other words", AutoOptions{}, "", Linguistic{Text: "from boston"}, 600 * ms, "transition_to_SPEAK_silence"},
+		{"words that go on", AutoOptions{}, "city", Linguistic{Text: "from boston to", Answer: Incomplete}, 1500 * ms, "transition_to_SPEAK_incomplete"},
+		{"other words", AutoOptions{}, "city", Linguistic{Text: "from boston"}, 600 * ms, "transition_to_SPEAK_silence"},
 		{"other words where people pause", AutoOptions{}, "digits", Linguistic{Text: "one two"}, 1200 * ms, "transition_to_SPEAK_silence"},
 		{"dictation", AutoOptions{}, "phone", Linguistic{Text: "one two", Answer: Incomplete}, 1500 * ms, "transition_to_SPEAK_incomplete"},
 		{"a short complete answer", AutoOptions{}, "yes_no", Linguistic{Text: "yes", Answer: Complete}, 250 * ms, "transition_to_SPEAK_complete"},
 		{"a short answer", AutoOptions{}, "yes_no", Linguistic{Text: "maybe"}, 360 * ms, "transition_to_SPEAK_silence"},
-		{"a doubtful recognizer", AutoOptions{}, "", Linguistic{Text: "from boston", Confidence: 0.1, Stability: 0}, 600 * ms, "transition_to_SPEAK_silence"},
-		{"an unknown confidence", AutoOptions{}, "", Linguistic{Text: "from boston", Confidence: nan, Stability: nan}, 600 * ms, "transition_to_SPEAK_silence"},
+		{"a doubtful recognizer", AutoOptions{}, "city", Linguistic{Text: "from boston", Confidence: 0.1, Stability: 0}, 600 * ms, "transition_to_SPEAK_silence"},
+		{"an unknown confidence", AutoOptions{}, "city", Linguistic{Text: "from boston", Confidence: nan, Stability: nan}, 600 * ms, "transition_to_SPEAK_silence"},
 		{"no words", AutoOptions{}, "", Linguistic{}, 0, ""},
 		{"other numbers", AutoOptions{Complete: 100 * ms, Silence: 400 * ms, Incomplete: 3 * time.Second}, "", Linguistic{Text: "one", Answer: Incomplete}, 3000 * ms, "transition_to_SPEAK_incomplete"},
 	} {
@@ -74,6 +74,7 @@ func newAutoCall(t *testing.T) *autoCall {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Expect(AdjustmentFor("integer"))
 	return &autoCall{c: c}
 }
 

@@ -102,9 +102,10 @@ const (
 	ruleManual
 	ruleComplete
 	ruleIncomplete
+	ruleFinished
 )
 
-var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "silence", "semantic", "manual", "complete", "incomplete"}
+var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "silence", "semantic", "manual", "complete", "incomplete", "finished"}
 
 // String returns the seed's reason: "stable_HOLD", "stable_SPEAK", "pending_SPEAK" for the
 // first frame that wants a change, "pending_SPEAK_40ms" while the change has been wanted
@@ -112,7 +113,7 @@ var ruleNames = [...]string{"eot", "interrupt", "short_answer", "max_silence", "
 // "transition_to_HOLD_interrupt". The milliseconds are rounded down.
 //
 // Rules that the seed does not have replace "eot" by their own name: short_answer and
-// max_silence ([EasyTurnOptions]), complete and incomplete ([AutoOptions]), silence, semantic
+// max_silence ([EasyTurnOptions]), complete, incomplete and finished ([AutoOptions]), silence, semantic
 // and manual (the other endpointers).
 func (r Reason) String() string {
 	switch r.kind {

@@ -23,6 +23,18 @@ type Endpointer interface {
 	Reset()
 }
 
+// Scored is an [Endpointer] that makes use of a model that hears whether the user has finished.
+// The caller asks the model in a pause, and passes what it says.
+type Scored interface {
+	Endpointer
+	// Asks reports whether a score would count in this turn.
+	Asks() bool
+	// SetScore sets the model's probability, 0 to 1, that the user has finished. It applies
+	// until the user speaks again, the next SetScore or Reset. NaN withdraws it. The caller
+	// must drop the score of a pause after which the user has already continued to speak.
+	SetScore(score float64)
+}
+
 // Policy names the way to decide that the user's turn has ended.
 type Policy string
 
@@ -264,9 +276,10 @@ func NewSemantic(o SemanticOptions) (*Semantic, error) {
 	return &Semantic{o: o.resolved(), score: math.NaN()}, nil
 }
 
-// SetScore sets the model's probability, 0 to 1, that the user has finished. It applies
-// until the user speaks again, the next SetScore or Reset. NaN withdraws it. The caller
-// must drop the score of a pause after which the user has already continued to speak.
+// Asks implements [Scored]: the score always counts.
+func (p *Semantic) Asks() bool { return true }
+
+// SetScore implements [Scored].
 func (p *Semantic) SetScore(score float64) { p.score = score }
 
 // Update implements [Endpointer].

@@ -19,14 +19,14 @@ var (
 // TestNew builds each policy by its name and lets the user say "yes" and fall
 // silent: the policy and the name of its rule show that it is the right one.
 func TestNew(t *testing.T) {
-	l := Linguistic{Text: "yes of course", Confidence: 0.9, Stability: 0.9}
+	l := Linguistic{Text: "yes of course", Confidence: 0.9, Stability: 0.9, Answer: Complete}
 	for _, tc := range []struct {
 		policy string
 		want   time.Duration
 		reason string
 	}{
-		{"", 600 * ms, "transition_to_SPEAK_silence"},
-		{"auto", 600 * ms, "transition_to_SPEAK_silence"},
+		{"", 250 * ms, "transition_to_SPEAK_complete"},
+		{"auto", 250 * ms, "transition_to_SPEAK_complete"},
 		{"easyturn", 700 * ms, "transition_to_SPEAK_eot"},
 		{"silence", 500 * ms, "transition_to_SPEAK_silence"},
 		{"manual", 0, ""},

@@ -44,9 +44,6 @@ func (m *Model) Close() error { return m.session.Close() }
 // Name returns "smartturn".
 func (m *Model) Name() string { return "smartturn" }
 
-// Rate returns 16000 Hz.
-func (m *Model) Rate() int { return sampleRate }
-
 // Finished returns the probability that a speaker has finished, from the last eight seconds
 // of a sound at 16 kHz. It waits until no other computation is in progress, and returns
 // ctx.Err() if ctx ends before that. Then it takes a tenth of a second of one core.

@@ -20,7 +20,7 @@ type turnCmd struct {
 
 // Help returns the long help.
 func (turnCmd) Help() string {
-	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95, "answer": "complete"}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.`
+	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95, "answer": "complete", "finished": 0.8}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.`
 }
 
 const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`
@@ -28,7 +28,7 @@ const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 
 // frameFields are the features of a frame.
 var frameFields = []string{
 	"timestamp_ms", "frame_energy", "vad_prob", "silence_duration_ms", "partial_text", "asr_confidence", "token_stability",
-	"answer",
+	"answer", "finished",
 }
 
 // decisionLine is a line of the output.
@@ -62,6 +62,9 @@ func (c *turnCmd) Run(s *streams) error {
 			return badInputf("field timestamp_ms is %v: expected %v or more, the time of the frame before", journal.Millis(a.At), journal.Millis(last))
 		}
 		last = a.At
+		if err := score(fields, controller); err != nil {
+			return err
+		}
 		d := controller.Update(a, l)
 		const places = 1e6
 		return s.writeLine(decisionLine{d.State, d.Reason, math.Round(d.Confidence*places) / places, journal.Millis(d.At)})
@@ -154,6 +157,22 @@ func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, e
 		}
 	}
 	return a, l, nil
+}
+
+// score passes the score of an end-of-turn model to a controller that uses it.
+func score(fields map[string]json.RawMessage, controller turn.Endpointer) error {
+	const expected = "a number from 0 to 1"
+	v, ok, err := number(fields, "finished", expected)
+	if err != nil || !ok {
+		return err
+	}
+	if v < 0 || v > 1 {
+		return badInputf("field finished is %v: expected %s", v, expected)
+	}
+	if c, ok := controller.(turn.Scored); ok {
+		c.SetScore(v)
+	}
+	return nil
 }
 
 // decisionFields are found next to the features in a trace.

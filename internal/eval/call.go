@@ -27,12 +27,13 @@ type Services struct {
 	Recognizer  port.Recognizer
 	Synthesizer port.Synthesizer // for the answers
 	Detector    port.Detector
+	EndOfTurn   port.EndOfTurn // of free speech; may be nil
 	Onset       turn.OnsetOptions
 }
 
 // Answer is what a caller says to the question for a slot of [Slots].
 type Answer struct {
-	Slot  string
+	Slot  string // empty: free speech, with a model behind
 	Want  string // the value in the agent's words: "1 2 3"
 	Voice string // of the synthesizer, or the name of a speaker
 	PCM   []int16
@@ -67,6 +68,13 @@ func (mute) Rate() int { return Rate }
 
 func (mute) Speak(_ context.Context, _ port.Utterance, emit func(port.Speech) error) error {
 	return emit(port.Speech{PCM: make([]int16, audio.FrameSamples(Rate))})
+}
+
+// speechless is a model that says one word.
+type speechless struct{}
+
+func (speechless) Reply(_ context.Context, _ port.Request, emit func(port.Delta) error) error {
+	return emit(port.Delta{Text: "Good."})
 }
 
 // leg plays an answer to the first question and hangs up. It notes what the agent says.
@@ -129,17 +137,20 @@ type heard struct {
 
 // hold holds a call with an agent that asks for the slot. The sounds are the turns of the caller.
 func hold(ctx context.Context, s Services, slot string, t turn.Options, sounds ...[]int16) (held, error) {
-	files := []agent.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, Slots, slot)}}
-	a, problems := dialog.Parse(files)
-	if a == nil {
-		return held{}, fmt.Errorf("eval: the agent does not load: %v", problems)
+	var a *dialog.Agent
+	var problems []agent.Problem
+	if slot != "" {
+		a, problems = dialog.Parse([]agent.File{{Name: "agent.yaml", Data: fmt.Appendf(nil, Slots, slot)}})
+		if a == nil {
+			return held{}, fmt.Errorf("eval: the agent does not load: %v", problems)
+		}
 	}
 	const gap = 2200 * time.Millisecond
 	l := &leg{sounds: sounds, gap: int(gap / audio.FrameDuration), frame: make([]int16, audio.FrameSamples(Rate))}
 	var trace bytes.Buffer
 	var h held
 	call, err := session.New(session.Options{
-		ID: "eval", Leg: l, Recognizer: s.Recognizer, Synthesizer: mute{}, Detector: s.Detector,
+		ID: "eval", Leg: l, Recognizer: s.Recognizer, Synthesizer: mute{}, Detector: s.Detector, EndOfTurn: s.EndOfTurn, Model: speechless{},
 		Turn: t, Onset: s.Onset, Trace: &trace, TraceFeatures: true,
 		Conv: conv.Options{Agent: a, Endpoint: t.Policy, DeadAir: turn.DeadAirOptions{Off: true}, Limits: conv.Limits{NoEndpoint: time.Minute}},
 		Heard: func(ev conv.Event) {

@@ -47,7 +47,8 @@ var Phrases = []struct{ Slot, Text string }{
 type frame struct {
 	acoustic   turn.Acoustic
 	linguistic turn.Linguistic
-	kind       string // of the awaited answer
+	score      float64 // of the end-of-turn model, NaN if none came
+	kind       string  // of the awaited answer
 }
 
 // Heard is an answer with the frames of a turn controller that never ended its turn.
@@ -141,6 +142,7 @@ func readFrame(line []byte, kind string) (_ frame, ok bool, err error) {
 		Confidence *float64          `json:"asr_confidence"`
 		Stability  *float64          `json:"token_stability"`
 		Answer     turn.Completeness `json:"answer"`
+		Score      *float64          `json:"finished"`
 	}
 	if err := json.Unmarshal(line, &f); err != nil || f.Timestamp == nil {
 		return frame{}, false, err
@@ -148,6 +150,7 @@ func readFrame(line []byte, kind string) (_ frame, ok bool, err error) {
 	return frame{
 		acoustic:   turn.Acoustic{At: ms(*f.Timestamp), Energy: known(f.Energy), VAD: known(f.VAD), Silence: ms(f.Silence)},
 		linguistic: turn.Linguistic{Text: f.Text, Confidence: known(f.Confidence), Stability: known(f.Stability), Answer: f.Answer},
+		score:      known(f.Score),
 		kind:       kind,
 	}, true, nil
 }
@@ -182,6 +185,9 @@ func Decide(o turn.Options, h Heard) (Ended, error) {
 		}
 		if f.acoustic.At <= h.start {
 			continue
+		}
+		if m, ok := p.(turn.Scored); ok && !math.IsNaN(f.score) {
+			m.SetScore(f.score)
 		}
 		if d := p.Update(f.acoustic, f.linguistic); d.State == turn.Speak {
 			return Ended{

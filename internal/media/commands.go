@@ -18,6 +18,8 @@ type command struct {
 	on     bool
 	heard  int // the utterance that the dialogue has read
 	answer turn.Completeness
+	pause  int // the number of the pause that a model has heard
+	score  float64
 	stream *stream
 	end    turn.Endpointer
 	policy turn.Policy
@@ -32,6 +34,7 @@ const (
 	commandFinalize
 	commandExpect
 	commandAnswer
+	commandScore
 	commandAudible
 	commandPause
 	commandRelease
@@ -68,6 +71,12 @@ func (u *Uplink) Answer(utterance int, c turn.Completeness) {
 	u.ask(command{kind: commandAnswer, heard: utterance, answer: c})
 }
 
+// Score sets the probability that the speaker has finished, for a pause that
+// [UplinkOptions.Ask] was called for. If the speaker has gone on, it does nothing.
+func (u *Uplink) Score(pause int, score float64) {
+	u.ask(command{kind: commandScore, pause: pause, score: score})
+}
+
 // Audible sets whether the agent can be heard.
 func (u *Uplink) Audible(on bool) { u.ask(command{kind: commandAudible, on: on}) }
 
@@ -78,6 +87,7 @@ func (u *Uplink) Pause(on bool) { u.ask(command{kind: commandPause, on: on}) }
 // ends a turn that has already begun. Configure returns an error if an option is
 // invalid.
 func (u *Uplink) Configure(t turn.Options, o turn.OnsetOptions) error {
+	t.Auto.Language = u.o.Language
 	end, err := turn.New(t)
 	if err == nil {
 		err = o.Validate()
@@ -130,6 +140,8 @@ func (u *Uplink) obey() {
 			if c.heard >= u.ours { // else the turn is over
 				u.answer = c.answer
 			}
+		case commandScore:
+			u.pauses.take(c.pause, c.score)
 		case commandAudible:
 			u.audible = c.on
 		case commandPause:

@@ -46,6 +46,13 @@ type UplinkOptions struct {
 	Retired func()
 	// Features, if not nil, receives the input of the turn controller for every frame.
 	Features func(Features)
+	// Ask, if not nil, asks a model whether the speaker has finished, and passes what it
+	// says to [Uplink.Score]. It is called once in a pause, if the policy wants to know, by
+	// the goroutine that calls Frame, and must not wait. pcm is the sound of the turn at
+	// 16 kHz, the last 8 s at most; it belongs to Ask.
+	Ask func(pause int, pcm []int16)
+	// Thinking is how long the model's answer takes at least, in the time of the frames.
+	Thinking time.Duration
 }
 
 // audibleEcho is the level from which an echo may be taken for speech: that below which frames
@@ -57,6 +64,9 @@ type Features struct {
 	Acoustic   turn.Acoustic
 	Linguistic turn.Linguistic
 	Decision   turn.Decision
+	// Score is what a model has said about the pause since the previous frame, NaN if it
+	// has said nothing.
+	Score float64
 }
 
 // Uplink converts the person's frames to events: the beginning and end of speech,
@@ -97,6 +107,8 @@ type Uplink struct {
 	settled    bool              // text is final
 	answer     turn.Completeness // of text, as the dialogue reads it
 
+	pauses pauses
+
 	taken  []port.Transcript // scratch
 	obeyed []command         // scratch: the commands being handled
 
@@ -120,7 +132,8 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	}
 	u := &Uplink{o: o, utterance: o.Utterance, confidence: math.NaN(), asked: make([]request, 0, maxAsked)}
 	var err error
-	if u.endpointer, err = turn.New(o.Turn); err != nil {
+	u.o.Turn.Auto.Language = o.Language
+	if u.endpointer, err = turn.New(u.o.Turn); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
 	if u.stability, err = turn.NewStability(o.Stability); err != nil {
@@ -137,6 +150,11 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	}
 	frame := audio.FrameSamples(recognizerRate)
 	roll := int(audio.PosOf(o.PreRoll, recognizerRate)) + frame // plus the frame itself
+	if o.Ask != nil {
+		if u.pauses.sound, err = audio.NewRing(audio.RingOptions{Capacity: int(audio.PosOf(longestAsked, recognizerRate))}); err != nil {
+			return nil, fmt.Errorf("uplink: %w", err)
+		}
+	}
 	if u.preRoll, err = audio.NewRing(audio.RingOptions{Capacity: roll}); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
@@ -213,6 +231,9 @@ func (u *Uplink) Frame(f audio.Frame, sent float64) error {
 	start := u.pos
 	u.pos += audio.Pos(len(u.rec))
 	u.preRoll.Overwrite(u.rec)
+	if u.pauses.sound != nil {
+		u.pauses.sound.Overwrite(u.rec)
+	}
 
 	in := turn.Acoustic{At: u.pos.Duration(recognizerRate), Energy: audio.RMS(f.PCM), VAD: u.voice()}
 	echo := u.tracker.Update(sent, in.Energy)
@@ -259,6 +280,7 @@ func (u *Uplink) follow(edge turn.Edge, silence time.Duration, echo float64) (be
 			u.ended = false
 			u.endpointer.Reset()
 		}
+		u.pauses.spoke(u.onset.Began())
 		u.o.Post(conv.SpeechStarted{
 			Utterance: u.utterance, Source: source, Lag: u.pos.Duration(recognizerRate) - u.onset.Began(),
 			Echo: echo > audibleEcho,

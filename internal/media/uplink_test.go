@@ -664,6 +664,7 @@ func TestUplinkAnswer(t *testing.T) {
 		turn.Undecided: 600 * ms, turn.Complete: 260 * ms, turn.Incomplete: 1500 * ms,
 	} {
 		c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: turn.PolicyAuto}}, &porttest.Recognizer{Texts: []string{"one two", "three four"}})
+		c.u.Expect(dialog.Expectation{Kind: "integer"})
 		said := func() {
 			c.speaks(500 * ms)
 			c.u.Answer(1, answer)

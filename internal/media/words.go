@@ -17,6 +17,7 @@ func (u *Uplink) forget(from int) {
 	u.ours = from
 	u.said, u.text, u.settled, u.confidence, u.answer = "", "", false, math.NaN(), turn.Undecided
 	u.stability.Reset()
+	u.pauses.begun = false
 }
 
 // collect handles the recognizer's results.
@@ -114,9 +115,10 @@ func (u *Uplink) decide(a turn.Acoustic) {
 	if u.audible {
 		return
 	}
+	score := u.score(a)
 	d := u.endpointer.Update(a, l)
 	if u.o.Features != nil {
-		u.o.Features(Features{Acoustic: a, Linguistic: l, Decision: d})
+		u.o.Features(Features{Acoustic: a, Linguistic: l, Decision: d, Score: score})
 	}
 	if d.State == turn.Speak && d.Reason.Transition() && !u.ended {
 		u.ended = true
