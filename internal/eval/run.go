@@ -54,7 +54,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		report: &Report{Data: o.Manifest.Name, Recordings: len(o.Manifest.Recordings)},
 	}
 	measures := map[string]func(context.Context) error{
-		PartVoice: e.measureVoice, PartEndpointing: e.measureEndpointing, PartWords: e.measureWords, PartAnswers: e.measureAnswers,
+		PartVoice: e.measureVoice, PartEndpointing: e.measureEndpointing, PartBargeIn: e.measureBargeIn, PartEcho: e.measureEcho, PartWords: e.measureWords, PartAnswers: e.measureAnswers,
 	}
 	for _, part := range Parts() {
 		if measures[part] == nil || len(o.Parts) > 0 && !slices.Contains(o.Parts, part) {
