@@ -1,14 +1,12 @@
 // Package flite synthesizes English speech with the voices of the flite library
 // (2.2), in process and without a network. It implements port.Synthesizer.
 //
-// The package divides a text into clauses (at sentence ends, at clause boundaries,
-// and at a maximum number of words) and transliterates typographic characters;
+// A text is divided into clauses and transliterated by internal/clauses;
 // flite decides pronunciation, timing and sound. The package does not play, pace or
 // resample, and does not spell out values (dates, amounts).
 //
 // The engine is written in C and needs the build tag "flite". Without the tag,
-// [New] returns an error that says how to build with it. Text handling is pure Go
-// and always built.
+// [New] returns an error that says how to build with it.
 //
 // A [Synthesizer] owns its voices until Close. Each call of Speak has its own flite
 // utterance and noise generator, which stay on one thread and share nothing with

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/hocketvoice/hocket/internal/clauses"
 )
 
 // Rate is the sampling rate of every voice of this package, in hertz.
@@ -41,8 +43,8 @@ func (o Options) Validate() error {
 	if o.Voice != "" && !slices.Contains(Voices(), o.Voice) {
 		return fmt.Errorf("flite: voice %q is unknown: expected one of %s", o.Voice, strings.Join(Voices(), ", "))
 	}
-	if o.ClauseWords < 0 || o.ClauseWords > maxClauseWords {
-		return fmt.Errorf("flite: clause words is %d: expected 0 to %d", o.ClauseWords, maxClauseWords)
+	if o.ClauseWords < 0 || o.ClauseWords > clauses.MaxWords {
+		return fmt.Errorf("flite: clause words is %d: expected 0 to %d", o.ClauseWords, clauses.MaxWords)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"unsafe"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/clauses"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -120,7 +121,7 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 		return err
 	}
 	var at audio.Pos
-	for _, c := range split(u.Text, s.opts.ClauseWords) {
+	for _, c := range clauses.Split(u.Text, s.opts.ClauseWords) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -137,7 +138,7 @@ func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(por
 type take struct {
 	ended  func() error // for the context of Speak
 	emit   func(port.Speech) error
-	clause clause
+	clause clauses.Clause
 
 	at    audio.Pos // position of the next sample in the utterance
 	base  audio.Pos // position of the clause's sample 0
@@ -151,9 +152,9 @@ type take struct {
 }
 
 func (t *take) speak(voice *C.cst_voice, stretch float64) error {
-	text := C.CString(t.clause.text())
+	text := C.CString(t.clause.Text())
 	defer C.free(unsafe.Pointer(text))
-	n := len(t.clause.fields)
+	n := len(t.clause.Fields)
 	t.out = make([]port.Mark, 0, n+1)
 	// C writes the marks during calls back into Go, so they must be in C memory.
 	mem := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.int32_t(0))))
@@ -166,10 +167,10 @@ func (t *take) speak(voice *C.cst_voice, stretch float64) error {
 	case t.err != nil:
 		return t.err
 	case rv != 0:
-		return fmt.Errorf("flite: synthesis of %q failed", t.clause.text())
+		return fmt.Errorf("flite: synthesis of %q failed", t.clause.Text())
 	}
 	// The text up to the next clause counts as spoken here.
-	return t.emit(port.Speech{Marks: []port.Mark{{At: t.at, Text: t.clause.end}}})
+	return t.emit(port.Speech{Marks: []port.Mark{{At: t.at, Text: t.clause.End}}})
 }
 
 // goFliteChunk receives samples from flite. It returns 1 to stop it.
@@ -217,7 +218,7 @@ func (t *take) receive(pcm []int16) error {
 		if at >= end {
 			break
 		}
-		t.out = append(t.out, port.Mark{At: max(at, t.at), Text: t.clause.fields[t.next].at})
+		t.out = append(t.out, port.Mark{At: max(at, t.at), Text: t.clause.Fields[t.next].At})
 	}
 	err := t.emit(port.Speech{PCM: pcm, Marks: t.out})
 	t.at = end

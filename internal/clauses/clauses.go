@@ -1,4 +1,4 @@
-package flite
+package clauses
 
 import (
 	"strings"
@@ -7,59 +7,59 @@ import (
 )
 
 const (
-	// maxClauseWords limits the words passed to flite at once. The prosody of a
+	// MaxWords limits the words passed to a voice at once. The prosody of a
 	// whole piece is computed before its first sample, so this limits the delay of
 	// the first sound and of a cancellation.
-	maxClauseWords = 40
+	MaxWords = 40
 	// maxFieldBytes limits the length of a word. Longer runs without a space (keys,
 	// links) are divided, since flite has fixed word buffers.
 	maxFieldBytes = 32
 )
 
-// field is one word with its punctuation as passed to flite.
-type field struct {
-	text string // ASCII without spaces, with at least one letter or digit
-	at   int    // byte offset in the original text
+// Field is one word with its punctuation as passed to the voice.
+type Field struct {
+	Text string // ASCII without spaces, with at least one letter or digit
+	At   int    // byte offset in the original text
 }
 
-// clause is a piece of text that is synthesized at once.
-type clause struct {
-	fields []field
-	// end is the byte offset of the clause's end in the original text.
-	end int
-	// sentence reports whether the clause ends a sentence.
-	sentence bool
+// Clause is a piece of text that is synthesized at once.
+type Clause struct {
+	Fields []Field
+	// End is the byte offset of the clause's end in the original text.
+	End int
+	// Sentence reports whether the clause ends a sentence.
+	Sentence bool
 }
 
-// text returns the input of flite: the fields, separated by single spaces, with
+// Text returns the input of the voice: the fields, separated by single spaces, with
 // final punctuation for the intonation.
-func (c clause) text() string {
+func (c Clause) Text() string {
 	var b strings.Builder
-	for i, f := range c.fields {
+	for i, f := range c.Fields {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(f.text)
+		b.WriteString(f.Text)
 	}
 	return b.String()
 }
 
-// split divides a text into clauses: at the first clause boundary after the given
-// number of words, at maxClauseWords at the latest, and at the end of each
+// Split divides a text into clauses: at the first clause boundary after the given
+// number of words, at MaxWords at the latest, and at the end of each
 // sentence. The fields of all clauses are the speakable words of the text, in
 // order; characters that cannot be spoken (emoji, stray symbols, other scripts) are
 // omitted.
-func split(text string, words int) []clause {
+func Split(text string, words int) []Clause {
 	fs := fieldsOf(text)
-	var out []clause
+	var out []Clause
 	start := 0
 	flush := func(end int, sentence bool) {
 		if end == start {
 			return
 		}
-		c := clause{fields: fs[start:end], end: len(text), sentence: sentence}
+		c := Clause{Fields: fs[start:end], End: len(text), Sentence: sentence}
 		if end < len(fs) {
-			c.end = fs[end].at
+			c.End = fs[end].At
 		}
 		out = append(out, c)
 		start = end
@@ -73,20 +73,20 @@ func split(text string, words int) []clause {
 		switch n := i - start + 1; {
 		case last:
 			flush(i+1, true)
-		case endsSentence(f.text, fs[i+1].text):
+		case endsSentence(f.Text, fs[i+1].Text):
 			flush(i+1, true)
-		case n >= limit && endsClause(f.text) && len(fs)-i > 2:
+		case n >= limit && endsClause(f.Text) && len(fs)-i > 2:
 			flush(i+1, false)
-		case n >= maxClauseWords:
+		case n >= MaxWords:
 			flush(i+1, false)
 		}
 	}
 	return out
 }
 
-// fieldsOf converts the text to the characters that flite can read, word by word.
-func fieldsOf(text string) []field {
-	var out []field
+// fieldsOf converts the text to the characters that a voice can read, word by word.
+func fieldsOf(text string) []Field {
+	var out []Field
 	var b strings.Builder
 	at := 0
 	var suffix string
@@ -111,8 +111,8 @@ func fieldsOf(text string) []field {
 			// A dash between words is a pause.
 			if b.Len() > 0 {
 				b.WriteByte(',')
-			} else if n := len(out); n > 0 && !endsClause(out[n-1].text) {
-				out[n-1].text += ","
+			} else if n := len(out); n > 0 && !endsClause(out[n-1].Text) {
+				out[n-1].Text += ","
 			}
 			emit()
 		case r == '€' || r == '£' || r == '¥':
@@ -127,23 +127,23 @@ func fieldsOf(text string) []field {
 	return out
 }
 
-// appendField adds a word, divided if it is too long for flite. A run without
+// appendField adds a word, divided if it is too long for a voice. A run without
 // letters or digits is added to the previous word as punctuation, or omitted.
-func appendField(out []field, w string, at int) []field {
+func appendField(out []Field, w string, at int) []Field {
 	if !strings.ContainsFunc(w, alphanumeric) {
-		if n := len(out); n > 0 && w != "" && strings.ContainsRune(".,;:!?", rune(w[0])) && !endsClause(out[n-1].text) {
-			out[n-1].text += w[:1]
+		if n := len(out); n > 0 && w != "" && strings.ContainsRune(".,;:!?", rune(w[0])) && !endsClause(out[n-1].Text) {
+			out[n-1].Text += w[:1]
 		}
 		return out
 	}
 	for len(w) > maxFieldBytes {
 		if head := w[:maxFieldBytes]; strings.ContainsFunc(head, alphanumeric) {
-			out = append(out, field{text: head, at: at})
+			out = append(out, Field{Text: head, At: at})
 		}
 		w = w[maxFieldBytes:]
 	}
 	if strings.ContainsFunc(w, alphanumeric) {
-		out = append(out, field{text: w, at: at})
+		out = append(out, Field{Text: w, At: at})
 	}
 	return out
 }

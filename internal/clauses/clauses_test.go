@@ -1,14 +1,14 @@
-package flite
+package clauses
 
 import (
 	"strings"
 	"testing"
 )
 
-func texts(cs []clause) []string {
+func texts(cs []Clause) []string {
 	var out []string
 	for _, c := range cs {
-		out = append(out, c.text())
+		out = append(out, c.Text())
 	}
 	return out
 }
@@ -38,9 +38,9 @@ func TestSplit(t *testing.T) {
 		{"control characters are spaces", "a\x00b\nc", 12, []string{"a b c"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := texts(split(tc.in, tc.words))
+			got := texts(Split(tc.in, tc.words))
 			if strings.Join(got, "|") != strings.Join(tc.want, "|") {
-				t.Errorf("split(%q) = %q, want %q", tc.in, got, tc.want)
+				t.Errorf("Split(%q) = %q, want %q", tc.in, got, tc.want)
 			}
 		})
 	}
@@ -49,9 +49,9 @@ func TestSplit(t *testing.T) {
 func TestSplitOffsetsPointAtTheWords(t *testing.T) {
 	text := "“Café” opens — at 10:45. It’s €5, naïve?"
 	var got []string
-	for _, c := range split(text, 12) {
-		for _, f := range c.fields {
-			got = append(got, text[f.at:f.at+3])
+	for _, c := range Split(text, 12) {
+		for _, f := range c.Fields {
+			got = append(got, text[f.At:f.At+3])
 		}
 	}
 	want := []string{"“", "ope", "at ", "10:", "It\xe2", "€", "€", "na\xc3"}
@@ -62,18 +62,18 @@ func TestSplitOffsetsPointAtTheWords(t *testing.T) {
 
 func TestSplitBoundsEverything(t *testing.T) {
 	long := strings.Repeat("word ", 500) + strings.Repeat("x", 500)
-	cs := split(long, 12)
+	cs := Split(long, 12)
 	for _, c := range cs {
-		if len(c.fields) > maxClauseWords {
-			t.Fatalf("a clause has %d words, the bound is %d", len(c.fields), maxClauseWords)
+		if len(c.Fields) > MaxWords {
+			t.Fatalf("a clause has %d words, the bound is %d", len(c.Fields), MaxWords)
 		}
-		for _, f := range c.fields {
-			if len(f.text) > maxFieldBytes+1 {
-				t.Fatalf("a field has %d bytes, the bound is %d", len(f.text), maxFieldBytes)
+		for _, f := range c.Fields {
+			if len(f.Text) > maxFieldBytes+1 {
+				t.Fatalf("a field has %d bytes, the bound is %d", len(f.Text), maxFieldBytes)
 			}
 		}
 	}
-	if end := cs[len(cs)-1].end; end != len(long) {
+	if end := cs[len(cs)-1].End; end != len(long) {
 		t.Errorf("the last clause ends at %d, want %d", end, len(long))
 	}
 }
@@ -83,28 +83,28 @@ func FuzzSplit(f *testing.F) {
 		f.Add(s, 6)
 	}
 	f.Fuzz(func(t *testing.T, s string, words int) {
-		words = 1 + (words&0x7fffffff)%maxClauseWords
+		words = 1 + (words&0x7fffffff)%MaxWords
 		at := 0
-		for _, c := range split(s, words) {
-			if len(c.fields) == 0 || len(c.fields) > maxClauseWords {
-				t.Fatalf("%q: clause of %d words", s, len(c.fields))
+		for _, c := range Split(s, words) {
+			if len(c.Fields) == 0 || len(c.Fields) > MaxWords {
+				t.Fatalf("%q: clause of %d words", s, len(c.Fields))
 			}
-			for _, fl := range c.fields {
-				if fl.at < at || fl.at > len(s) {
-					t.Fatalf("%q: offset %d after %d", s, fl.at, at)
+			for _, fl := range c.Fields {
+				if fl.At < at || fl.At > len(s) {
+					t.Fatalf("%q: offset %d after %d", s, fl.At, at)
 				}
-				at = fl.at
-				if len(fl.text) > maxFieldBytes+1 || !strings.ContainsFunc(fl.text, alphanumeric) {
-					t.Fatalf("%q: field %q", s, fl.text)
+				at = fl.At
+				if len(fl.Text) > maxFieldBytes+1 || !strings.ContainsFunc(fl.Text, alphanumeric) {
+					t.Fatalf("%q: field %q", s, fl.Text)
 				}
-				for i := range len(fl.text) {
-					if fl.text[i] <= ' ' || fl.text[i] > '~' {
-						t.Fatalf("%q: field %q is not plain ASCII", s, fl.text)
+				for i := range len(fl.Text) {
+					if fl.Text[i] <= ' ' || fl.Text[i] > '~' {
+						t.Fatalf("%q: field %q is not plain ASCII", s, fl.Text)
 					}
 				}
 			}
-			if c.end < at || c.end > len(s) {
-				t.Fatalf("%q: clause ends at %d of %d", s, c.end, len(s))
+			if c.End < at || c.End > len(s) {
+				t.Fatalf("%q: clause ends at %d of %d", s, c.End, len(s))
 			}
 		}
 	})
@@ -120,17 +120,6 @@ func TestAccentsPairUp(t *testing.T) {
 	}{{'é', "e"}, {'ñ', "n"}, {'ž', "z"}, {'Ü', "U"}, {'Ž', "Z"}, {'ç', "c"}, {'ő', "o"}, {'ş', "s"}, {'Ç', "C"}} {
 		if got := fold(tc.r); got != tc.want {
 			t.Errorf("fold(%q) = %q, want %q", tc.r, got, tc.want)
-		}
-	}
-}
-
-func TestOptionsValidate(t *testing.T) {
-	if err := (Options{}).Validate(); err != nil {
-		t.Errorf("the zero value: %v", err)
-	}
-	for _, o := range []Options{{Voice: "nobody"}, {ClauseWords: -1}, {ClauseWords: 1000}} {
-		if o.Validate() == nil {
-			t.Errorf("%+v is accepted", o)
 		}
 	}
 }
