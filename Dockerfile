@@ -20,9 +20,9 @@ RUN CGO_ENABLED=0 go build -trimpath -o /hocket ./cmd/hocket && mkdir /state
 
 FROM source AS build-speech
 RUN apt-get update \
- && apt-get install -y --no-install-recommends gcc libc6-dev pkg-config npm \
+ && apt-get install -y --no-install-recommends gcc libc6-dev pkg-config npm python3-pip \
       libpocketsphinx-dev pocketsphinx-en-us flite1-dev
-RUN make build && cp bin/hocket /hocket
+RUN make build && cp bin/hocket /hocket && mkdir -p third_party/models
 
 FROM scratch AS pure
 COPY --from=source /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
@@ -42,6 +42,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 10001 --create-home --home-dir /var/lib/hocket hocket
 COPY --from=build-speech /hocket /usr/local/bin/hocket
+COPY --from=build-speech /src/third_party/models /usr/local/lib/hocket
 COPY --from=source /src/LICENSE /src/THIRD_PARTY.md /usr/share/doc/hocket/
 USER hocket
 WORKDIR /var/lib/hocket

@@ -68,6 +68,11 @@ deps:
 have-deps:
 	@scripts/deps
 
+## voice: install a Piper voice, for yourself, and espeak-ng, for `speech.synthesizer: piper`
+.PHONY: voice
+voice: have-deps
+	scripts/deps --again --voice
+
 # The panel's tests among the peers want a browser, and a TURN server; calls on sound
 # devices want a sound server.
 .PHONY: have-browser

@@ -721,7 +721,7 @@ func TestVirtualHangUpInEachPhase(t *testing.T) {
 // A leg that fails ends the call with its error, whatever was going on.
 func TestVirtualLegFails(t *testing.T) {
 	broken := errors.New("the socket is closed")
-	for frame := 0; frame < 420; frame += 23 {
+	for frame := 0; frame < 400; frame += 23 {
 		for _, where := range []string{"read", "write", "clear"} {
 			p := interrupted(turn.BargeInOptions{}, 50, 900*ms, "no in the evening")
 			switch where {
@@ -782,7 +782,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 // The context ends at any frame: the call ends with it, and nothing stays
 // behind.
 func TestVirtualContextEnds(t *testing.T) {
-	for frame := 0; frame < 440; frame += 13 {
+	for frame := 0; frame < 400; frame += 13 {
 		ctx, cancel := context.WithCancel(t.Context())
 		p := interrupted(turn.BargeInOptions{}, 50, 900*ms, "no in the evening")
 		p.each = func(_ *call, n int) {

@@ -2,6 +2,9 @@ package smartturn
 
 import "errors"
 
+// Network is the name of the file of the network as it is installed.
+const Network = "smart-turn-v3.2-cpu.onnx"
+
 // Options says where the files are.
 type Options struct {
 	Library string // the shared library of the ONNX Runtime

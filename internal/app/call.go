@@ -88,7 +88,7 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, p.speech.Close()) }()
-	utterances, err := caller(ctx, o.Lines, p.speech.Synthesizer)
+	utterances, err := caller(ctx, o.Lines, p.speech.voiceOfCallers())
 	if err != nil {
 		return result, inputError{err}
 	}
@@ -193,7 +193,7 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 	location := cmp.Or(st.location, opts.Location)
 	s, err := session.New(session.Options{
 		ID: id, Keys: st.id, Checkpoints: st.points, Restore: st.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
-		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector,
+		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector, EndOfTurn: speech.EndOfTurn,
 		Model: mind.port(), Tools: flowTools, ModelTools: modelTools, Instructions: agent.Instructions(),
 		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability, Echo: opts.Echo, Location: location,
 		Trace: trace, TraceFeatures: o.TraceFeatures,

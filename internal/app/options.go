@@ -27,6 +27,7 @@ const (
 	DefaultRecognizer  = "pocketsphinx"
 	DefaultSynthesizer = "flite"
 	DefaultDetector    = "auto" // silero if its weights are available, otherwise energy
+	DefaultEndOfTurn   = "auto" // smartturn if it is installed, otherwise nothing
 )
 
 // NewOptions converts a config to options. Values that the config does not set stay zero,
@@ -86,5 +87,6 @@ func speech(s config.Speech) config.Speech {
 	s.Recognizer = cmp.Or(s.Recognizer, DefaultRecognizer)
 	s.Synthesizer = cmp.Or(s.Synthesizer, DefaultSynthesizer)
 	s.Detector = cmp.Or(s.Detector, DefaultDetector)
+	s.EndOfTurn = cmp.Or(s.EndOfTurn, DefaultEndOfTurn)
 	return s
 }

@@ -413,7 +413,7 @@ func (a *served) session(transport string) session.Options {
 		return text.Session(o)
 	}
 	if a.speech != nil {
-		o.Recognizer, o.Synthesizer, o.Detector = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector
+		o.Recognizer, o.Synthesizer, o.Detector, o.EndOfTurn = a.speech.Recognizer, a.speech.Synthesizer, a.speech.Detector, a.speech.EndOfTurn
 	}
 	if a.records(transport) && transport != realtimeTransport && a.notice != "" {
 		o.Conv.Greeting = a.notice

@@ -1,15 +1,21 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/hocketvoice/hocket/detector/energy"
 	"github.com/hocketvoice/hocket/detector/silero"
+	"github.com/hocketvoice/hocket/detector/smartturn"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/onnx"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/provider/flite"
+	"github.com/hocketvoice/hocket/provider/piper"
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
@@ -17,7 +23,9 @@ import (
 type Speech struct {
 	Recognizer  port.Recognizer
 	Synthesizer port.Synthesizer
+	Callers     port.Synthesizer // of the callers of hocket call; if nil, Synthesizer
 	Detector    port.Detector
+	EndOfTurn   port.EndOfTurn // nil: words and silence alone tell the end of a turn
 	// Notes are remarks about replacements for missing parts.
 	Notes []string
 
@@ -45,12 +53,9 @@ func NewSpeech(c config.Speech) (_ *Speech, err error) {
 	if s.Detector, err = s.detector(c); err != nil {
 		return nil, err
 	}
-	voice, err := flite.New(flite.Options{Voice: c.Voice})
-	if err != nil {
+	if err := s.voice(c); err != nil {
 		return nil, err
 	}
-	s.Synthesizer = voice
-	s.close = append(s.close, voice.Close)
 	ears, err := pocketsphinx.New(pocketsphinx.Options{
 		AcousticModel: c.Pocketsphinx.AcousticModel, LanguageModel: c.Pocketsphinx.LanguageModel,
 		Dictionary: c.Pocketsphinx.Dictionary,
@@ -60,7 +65,93 @@ func NewSpeech(c config.Speech) (_ *Speech, err error) {
 	}
 	s.Recognizer = ears
 	s.close = append(s.close, ears.Close)
+	if err := s.endOfTurn(c); err != nil {
+		return nil, err
+	}
 	return s, nil
+}
+
+// voice opens the synthesizer.
+func (s *Speech) voice(c config.Speech) error {
+	if c.Synthesizer == "piper" {
+		models := modelsFolder(c.Models)
+		voice, err := piper.New(piper.Options{
+			Library: filepath.Join(models, onnx.Library()), Network: cmp.Or(c.Piper.Network, filepath.Join(models, piper.Network)),
+		})
+		if err != nil {
+			return err
+		}
+		s.Synthesizer = voice
+		s.close = append(s.close, voice.Close)
+		// Piper's voice is the agent's alone.
+		callers, err := flite.New(flite.Options{})
+		if err == nil {
+			s.Callers = callers
+			s.close = append(s.close, callers.Close)
+		}
+		return nil
+	}
+	voice, err := flite.New(flite.Options{Voice: c.Voice})
+	if err != nil {
+		return err
+	}
+	s.Synthesizer = voice
+	s.close = append(s.close, voice.Close)
+	return nil
+}
+
+// voiceOfCallers returns the synthesizer of the callers.
+func (s *Speech) voiceOfCallers() port.Synthesizer {
+	if s.Callers != nil {
+		return s.Callers
+	}
+	return s.Synthesizer
+}
+
+// endOfTurn opens the model that hears the end of a turn, if it is installed. If not, it returns
+// an error if the config names it, and otherwise adds a note.
+func (s *Speech) endOfTurn(c config.Speech) error {
+	if c.EndOfTurn == "none" {
+		return nil
+	}
+	models := modelsFolder(c.Models)
+	m, err := smartturn.New(smartturn.Options{Library: filepath.Join(models, onnx.Library()), Network: filepath.Join(models, smartturn.Network)})
+	switch {
+	case err == nil:
+		s.EndOfTurn = m
+		s.close = append(s.close, m.Close)
+		return nil
+	case c.EndOfTurn == "smartturn" || c.Models != "" || !errors.Is(err, onnx.ErrMissing) && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("end of turn: %w", err)
+	case errors.Is(err, onnx.ErrMissing):
+		s.Notes = append(s.Notes, "end of turn: no network in this build; words and silence alone tell it")
+	default:
+		s.Notes = append(s.Notes, "end of turn: the network is not installed; words and silence alone tell it ('make deps' installs it)")
+	}
+	return nil
+}
+
+// modelsFolder returns the folder of the networks and of their runtime: the one that the config
+// names, or one at a known place beside the program.
+func modelsFolder(named string) string {
+	if named != "" {
+		return named
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	if program, err = filepath.EvalSymlinks(program); err != nil {
+		return "."
+	}
+	bin := filepath.Dir(program)
+	for _, place := range []string{filepath.Join("..", "third_party", "models"), filepath.Join("..", "lib", "hocket")} {
+		folder := filepath.Join(bin, place)
+		if _, err := os.Stat(filepath.Join(folder, onnx.Library())); err == nil {
+			return folder
+		}
+	}
+	return bin
 }
 
 // detector returns a Silero detector if its weights are available, and otherwise an energy

@@ -65,13 +65,17 @@ func toolProblems(c *config.Config) config.Problems {
 // engines returns the problems of the section speech: an unknown voice, missing files.
 func engines(c *config.Config) config.Problems {
 	var all config.Problems
-	if v := c.Speech.Voice; v != "" && !slices.Contains(flite.Voices(), v) {
+	if v := c.Speech.Voice; c.Speech.Synthesizer == "piper" && v != "" {
+		all = append(all, c.Problem("speech.voice", fmt.Sprintf("is %q: expected nothing, since speech.piper.network is the voice", v)))
+	} else if v != "" && !slices.Contains(flite.Voices(), v) {
 		p := c.Problem("speech.voice", fmt.Sprintf("is %q: expected one of %s", v, strings.Join(flite.Voices(), ", ")))
 		p.Suggestion = config.Nearest(v, flite.Voices())
 		all = append(all, p)
 	}
 	for _, f := range []struct{ key, path string }{
 		{"speech.silero.weights", c.Speech.Silero.Weights},
+		{"speech.models", c.Speech.Models},
+		{"speech.piper.network", c.Speech.Piper.Network},
 		{"speech.pocketsphinx.acoustic_model", c.Speech.Pocketsphinx.AcousticModel},
 		{"speech.pocketsphinx.language_model", c.Speech.Pocketsphinx.LanguageModel},
 		{"speech.pocketsphinx.dictionary", c.Speech.Pocketsphinx.Dictionary},

@@ -58,6 +58,7 @@ type Auto struct {
 	Complete      Duration `yaml:"complete"`
 	Silence       Duration `yaml:"silence"`
 	Incomplete    Duration `yaml:"incomplete"`
+	Finished      Duration `yaml:"finished"`
 	TextUnchanged Wait     `yaml:"text_unchanged"`
 }
 
@@ -194,16 +195,24 @@ type Retry struct {
 // Speech selects the speech engines and their models.
 type Speech struct {
 	Recognizer   string       `yaml:"recognizer" oneof:"pocketsphinx"`
-	Synthesizer  string       `yaml:"synthesizer" oneof:"flite"`
+	Synthesizer  string       `yaml:"synthesizer" oneof:"flite piper"`
 	Voice        string       `yaml:"voice"`
 	Detector     string       `yaml:"detector" oneof:"auto silero energy"`
+	EndOfTurn    string       `yaml:"end_of_turn" oneof:"auto smartturn none"`
+	Models       string       `yaml:"models" path:"true"`
 	Silero       Silero       `yaml:"silero"`
+	Piper        Piper        `yaml:"piper"`
 	Pocketsphinx Pocketsphinx `yaml:"pocketsphinx"`
 }
 
 // Silero selects the weights of the detector silero.
 type Silero struct {
 	Weights string `yaml:"weights" path:"true"`
+}
+
+// Piper selects the voice of the synthesizer piper.
+type Piper struct {
+	Network string `yaml:"network" path:"true"`
 }
 
 // Pocketsphinx selects the models of the recognizer pocketsphinx.

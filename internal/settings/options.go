@@ -201,6 +201,7 @@ func turnOptions(t config.Turn) turn.Options {
 			Complete:      time.Duration(t.Auto.Complete),
 			Silence:       time.Duration(t.Auto.Silence),
 			Incomplete:    time.Duration(t.Auto.Incomplete),
+			Finished:      time.Duration(t.Auto.Finished),
 			TextUnchanged: time.Duration(t.Auto.TextUnchanged),
 		},
 		EasyTurn: easyTurn(t.EasyTurn, th),
