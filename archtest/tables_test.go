@@ -12,7 +12,7 @@ var layers = []struct {
 	layer int
 	dirs  []string
 }{
-	{9, []string{"cmd/hocket", "examples/assistant", "examples/call", "examples/browsers", "examples/functions", "examples/machine"}}, // main packages
+	{9, []string{"cmd/hocket", "examples/assistant", "examples/call", "examples/browsers", "examples/functions", "examples/machine", "turn/ending/train"}}, // main packages
 	{8, []string{"internal/cli"}},
 	{7, []string{"internal/app"}},
 	{6, []string{"server"}},
@@ -55,7 +55,7 @@ var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "con
 
 // pure packages are deterministic: the same calls yield the same results, bit for
 // bit, on every machine.
-var pure = []string{"port/errclass", "conv", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection", "internal/recording"}
+var pure = []string{"port/errclass", "conv", "conv/view", "internal/timers", "turn", "turn/ending", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection", "internal/recording"}
 
 // pureImports are the packages of the standard library that a pure package may
 // import. Deliberately absent: context and sync (a pure package has one owner and

@@ -1,4 +1,4 @@
-package ending
+package sgd
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/turn/ending"
 )
 
 // utterances returns what the users of the set sgd say, of which none was used for the training,
@@ -45,9 +47,9 @@ func utterances(t *testing.T) []string {
 	return slices.Compact(out)
 }
 
-// TestUnseenUtterances compares whole utterances of the set sgd with their beginnings, cut at a
+// TestEndingOfUnseenUtterances compares whole utterances of the set sgd with their beginnings, cut at a
 // random word: the probability that a whole one is taken for more complete than a beginning.
-func TestUnseenUtterances(t *testing.T) {
+func TestEndingOfUnseenUtterances(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	type scored struct {
 		p     float64
@@ -59,7 +61,7 @@ func TestUnseenUtterances(t *testing.T) {
 		if len(words) < 2 {
 			continue
 		}
-		list = append(list, scored{Complete(u), true}, scored{Complete(strings.Join(words[:1+rnd.IntN(len(words)-1)], " ")), false})
+		list = append(list, scored{ending.Complete(u), true}, scored{ending.Complete(strings.Join(words[:1+rnd.IntN(len(words)-1)], " ")), false})
 	}
 	slices.SortFunc(list, func(a, b scored) int {
 		switch {
