@@ -64,6 +64,7 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 		{"an idle connection stays open", nil, hostedIdle},
 		{"a connection lost between utterances is made again", nil, hostedLostIdle},
 		{"discarded words do not come back", nil, hostedDiscards},
+		{"another expectation loses no word", nil, hostedExpects},
 		{"close returns at once", nil, hostedCloses},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
@@ -368,6 +369,18 @@ func hostedDiscards(p *caller) {
 	if got := p.finals(); len(got) != 1 || !strings.HasPrefix(got[0], "on friday") {
 		p.t.Errorf("finals %q, want those of the second utterance", got)
 	}
+}
+
+func hostedExpects(p *caller) {
+	p.open()
+	p.s.Expect(port.Expectation{Kind: "city", Phrases: []string{"boston", "new york"}})
+	p.say()
+	p.s.Expect(port.Expectation{Kind: "date", Phrases: []string{"friday"}})
+	p.say()
+	p.s.Expect(port.Expectation{})
+	p.say()
+	p.wantFinals("from new york to boston", "on friday please", "yes")
+	wantRules(p.t, p.server)
 }
 
 func hostedCloses(p *caller) {

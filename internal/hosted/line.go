@@ -26,6 +26,7 @@ func (s *stream) connect(ctx context.Context) error {
 		_ = conn.CloseNow() // it has failed
 		return err
 	}
+	s.words.floor, s.words.owed = 0, 0 // they are about the sound of the connection before
 	s.number++
 	s.conn, s.hearing, s.clock, s.said, s.wrote = conn, line.Hearing, clock{rate: s.cfg.Rate}, s.expected, time.Now()
 	return nil

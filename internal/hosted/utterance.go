@@ -201,7 +201,6 @@ func (u *utterance) restart() (results []port.Transcript, again []order, finaliz
 	for range last {
 		results = append(results, u.resolve(-1)...)
 	}
-	u.floor, u.owed = 0, 0
 	u.clear()
 	if !u.busy() {
 		return results, nil, false
