@@ -8,7 +8,7 @@ import (
 )
 
 // This file goes on with a reply that was cut off by a voice that said nothing, or nothing that
-// can be trusted. Source: ADR 0033.
+// can be trusted. Source: ADR 0034.
 
 // goesOnMost is how many times in a row a voice can cut off a reply that then goes on. After
 // that, its words are answered, whatever they are, and a voice without words is listened to.

@@ -176,6 +176,8 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
 	over := &c.st.Over
 	verdict := c.ear.classify(text, c.st.Reply.Text)
+	before := over.Partial
+	stood := c.ear.classify(joinWords(over.Text, turn.Stood(before, text)), c.st.Reply.Text)
 	answer := final && verdict.Kind != turn.Echo && c.st.answersOver(&c.opts, text, c.began)
 	switch {
 	case ignored(verdict.Kind) && final && !answer:
@@ -187,7 +189,11 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 		}
 	}
 	over.Ended = ends && over.Words() != ""
-	action := c.st.Barge.Words(c.st.profile(&c.opts), c.st.Now, verdict, final)
+	if verdict.Kind != turn.Echo && c.st.expected(&c.opts, text) {
+		verdict.Alone = true
+		stood.Alone = stood.Alone || c.st.expected(&c.opts, turn.Stood(before, text))
+	}
+	action := c.st.Barge.Words(c.st.profile(&c.opts), c.st.Now, verdict, stood, final)
 	if answer {
 		action = turn.Stop
 	}
@@ -197,6 +203,30 @@ func (c *Conversation) hearOverAgent(text string, confidence float64, final, end
 		c.st.Over = userTurn{}
 	}
 }
+
+// expected reports whether the agent expects words while it speaks: a no to what it reads back, a
+// value of the slot that it asks for, and an answer to a question that is heard by now. A yes to
+// what it reads back is kept and asked for again if it was too early.
+func (s *State) expected(o *Options, text string) bool {
+	a := o.Agent
+	switch {
+	case a == nil || text == "":
+		return false
+	case s.Dialogue.Confirmation != nil:
+		return a.SaidNo(text)
+	case s.Expect.Kind == kindYesNo && a.SaidYes(text):
+		if s.Expect.ReadBack {
+			return false
+		}
+		heard := heardPrefix(s.Reply.Text, s.heardSoFar(), s.Playout.Text)
+		return len(heard) > lastSentence(s.Reply.Text, len(s.Reply.Text)-1)
+	default:
+		return a.Expects(&s.Dialogue, s.Now, text)
+	}
+}
+
+// kindYesNo is the kind of an expected yes or no.
+const kindYesNo = "yes_no"
 
 // ignored reports whether words of a kind are not meant for the agent: an echo, a filler or a
 // sign of listening. Each result of the recognizer is judged by itself, so that an echo after

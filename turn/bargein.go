@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -101,15 +102,20 @@ func (p *bargeInPhase) UnmarshalText(text []byte) error {
 //	backchannel, final    | quiet          | talking        | Resume talking | Resume quiet   | stopped
 //	one word, partial     | Duck waiting   | Duck candidate | candidate      | waiting        | stopped
 //	one word, final       | quiet          | talking        | candidate      | Resume quiet   | stopped
-//	two words, partial    | Stop stopped   | Stop stopped   | Stop stopped   | Stop stopped   | stopped
+//	two words, partial    | Duck waiting   | Duck candidate | candidate      | waiting        | stopped
+//	two words, once more  | Stop stopped   | Stop stopped   | Stop stopped   | Stop stopped   | stopped
 //	two words, final      | Stop stopped   | Stop stopped   | Stop stopped   | Stop stopped   | stopped
 //	always interrupt      | Stop stopped   | Stop stopped   | Stop stopped   | Stop stopped   | stopped
+//	Steady passed         | quiet          | talking        | Stop stopped   | waiting        | stopped
 //	MinSpeech passed      | quiet          | talking        | Stop stopped   | waiting        | stopped
 //	ResumeAfter passed    | quiet          | talking        | Resume talking | Resume quiet   | stopped
 //	deadline, too early   | quiet          | talking        | candidate      | waiting        | stopped
 //
 // The table does not show:
 //
+//   - A recognizer takes words back. Two words stop the agent when the next result begins with
+//     them, too, when they are final, or when the speech has gone on for Steady without another
+//     result. A word that is enough alone ([Verdict.Alone]) counts as two.
 //   - After speech has stopped, its length no longer counts. The deadline is then WordsWithin
 //     later; each new result moves it, but never beyond ResumeAfter from the first speech.
 //     New speech counts its length from 0 and does not move that limit, so a series of noises
@@ -133,7 +139,8 @@ type BargeIn struct {
 
 	Onset    time.Time `json:"onset,omitzero"`     // when the candidate was opened
 	SpeechAt time.Time `json:"speech_at,omitzero"` // start of the speech whose length counts
-	StopAt   time.Time `json:"stop_at,omitzero"`   // deadline at which sustained speech stops the agent
+	WordsAt  time.Time `json:"words_at,omitzero"`  // when words came that stop the agent if they stand
+	StopAt   time.Time `json:"stop_at,omitzero"`   // deadline at which sustained speech or words that stand stop the agent
 	ResumeAt time.Time `json:"resume_at,omitzero"` // deadline at which the candidate ends
 }
 
@@ -168,7 +175,7 @@ func (b *BargeIn) SpeechStarted(o BargeInOptions, now time.Time) Action {
 		b.ResumeAt = b.Onset.Add(o.ResumeAfter)
 		b.SpeechAt = now
 		b.StopAt = b.stopAt(o)
-		return None
+		return b.maybeStop(o, now)
 	}
 	b.Phase = bargeInTalking
 	if o.Policy != BargeInHybrid {
@@ -189,18 +196,20 @@ func (b *BargeIn) SpeechStopped(o BargeInOptions, now time.Time) Action {
 	default:
 		return None
 	}
-	b.SpeechAt, b.StopAt = time.Time{}, time.Time{}
+	b.SpeechAt = time.Time{}
+	b.StopAt = b.stopAt(o)
 	return None
 }
 
 // Words handles a result of the recognizer. The verdict v is on all words of the utterance
-// so far, not only the newest. A final result will not change.
-func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) Action {
+// so far, not only the newest; stood is the verdict on those with which the result before
+// began, too. A final result will not change.
+func (b *BargeIn) Words(o BargeInOptions, now time.Time, v, stood Verdict, final bool) Action {
 	o = o.Or(DefaultBargeIn())
 	if b.Phase == bargeInStopped {
 		return None
 	}
-	if interrupts(o, v) {
+	if b.settles(o, now, v, stood, final) {
 		return b.stop()
 	}
 	repeated := v == b.Heard
@@ -221,6 +230,7 @@ func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) 
 		if v.Kind != Nothing && !repeated {
 			b.await(o, now)
 		}
+		b.StopAt = b.stopAt(o)
 	case bargeInTalking:
 		if final && !substantial(v) {
 			b.SpeechAt = time.Time{}
@@ -236,7 +246,8 @@ func (b *BargeIn) Words(o BargeInOptions, now time.Time, v Verdict, final bool) 
 		if b.opens(o, v, final, repeated) {
 			action := b.open(o, now)
 			b.Phase = bargeInWaiting
-			b.SpeechAt, b.StopAt = time.Time{}, time.Time{}
+			b.SpeechAt = time.Time{}
+			b.StopAt = b.stopAt(o)
 			b.await(o, now)
 			return action
 		}
@@ -257,6 +268,32 @@ func (b *BargeIn) Passed(o BargeInOptions, now time.Time) Action {
 	return b.timeOut()
 }
 
+// settles reports whether words stop the agent now. If they would but may still change, it notes
+// when they came.
+func (b *BargeIn) settles(o BargeInOptions, now time.Time, v, stood Verdict, final bool) bool {
+	b.WordsAt = time.Time{}
+	switch {
+	case !interrupts(o, v):
+		return false
+	case o.Policy != BargeInHybrid || o.Steady == Off || final || v.Kind == AlwaysInterrupt || interrupts(o, stood):
+		return true
+	default:
+		b.WordsAt = now
+		return false
+	}
+}
+
+// Stood returns the words of a result with which the result before it began, too. [BargeIn.Words]
+// takes the verdict on them.
+func Stood(before, now string) string {
+	x, y := strings.Fields(before), strings.Fields(now)
+	n := 0
+	for n < len(x) && n < len(y) && strings.EqualFold(x[n], y[n]) {
+		n++
+	}
+	return strings.Join(y[:n], " ")
+}
+
 // interrupts reports whether words alone take the floor.
 func interrupts(o BargeInOptions, v Verdict) bool {
 	switch o.Policy {
@@ -264,6 +301,8 @@ func interrupts(o BargeInOptions, v Verdict) bool {
 		return false
 	case BargeInEnergy:
 		return v.Kind != Nothing && v.Kind != Echo
+	case BargeInHybrid:
+		return v.Alone && o.Steady != Off || v.Kind == AlwaysInterrupt || substantial(v) && v.Substantial >= o.MinWords
 	default:
 		return v.Kind == AlwaysInterrupt || substantial(v) && v.Substantial >= o.MinWords
 	}
@@ -303,9 +342,22 @@ func (b *BargeIn) await(o BargeInOptions, now time.Time) {
 	}
 }
 
-// stopAt returns the time at which speech since SpeechAt has lasted long enough to stop the
-// agent, given its words, or the zero time if it cannot.
+// stopAt returns the time at which the words have stood, or the speech has lasted, long enough to
+// stop the agent, or the zero time if neither can.
 func (b *BargeIn) stopAt(o BargeInOptions) time.Time {
+	at := b.spokenAt(o)
+	if b.WordsAt.IsZero() || o.Policy != BargeInHybrid || b.Phase != bargeInTalking && b.Phase != bargeInCandidate {
+		return at
+	}
+	if words := b.WordsAt.Add(o.Steady); at.IsZero() || words.Before(at) {
+		return words
+	}
+	return at
+}
+
+// spokenAt returns the time at which speech since SpeechAt has lasted long enough to stop the
+// agent, given its words, or the zero time if it cannot.
+func (b *BargeIn) spokenAt(o BargeInOptions) time.Time {
 	if o.Policy != BargeInHybrid || o.MinSpeech == Off || b.SpeechAt.IsZero() || b.Heard.Kind == Echo {
 		return time.Time{}
 	}
@@ -333,7 +385,7 @@ func (b *BargeIn) stop() Action {
 
 // resume ends a candidate because its words take no floor.
 func (b *BargeIn) resume() Action {
-	b.SpeechAt, b.StopAt = time.Time{}, time.Time{}
+	b.SpeechAt, b.WordsAt, b.StopAt = time.Time{}, time.Time{}, time.Time{}
 	return b.timeOut()
 }
 

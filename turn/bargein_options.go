@@ -38,12 +38,16 @@ type BargeInOptions struct {
 	MinWords int           `json:"min_words,omitempty"` // number of substantial words that stop the agent; default 2 (seed 004)
 	OnSpeech OnSpeech      `json:"on_speech,omitempty"` // hybrid only; default duck
 
+	// Steady is how long the speech must go on behind words that stop the agent, unless the next
+	// result has them, too, or they are final; hybrid only; default 250 ms. If it is Off, the first result with
+	// MinWords stops the agent, and no word does so alone (seed 004).
+	Steady time.Duration `json:"steady,omitempty"`
 	// MinSpeech is the length of speech that stops the agent without words; hybrid only;
-	// default 500 ms. If it is Off, only words stop the agent.
+	// default 700 ms. If it is Off, only words stop the agent.
 	//
 	// It counts from SpeechStarted to SpeechStopped as they are reported. With the
 	// defaults of [OnsetOptions] the first comes 60 ms and the second 200 ms late, so a
-	// sound of more than 360 ms exceeds 500 ms.
+	// sound of more than 560 ms exceeds 700 ms.
 	MinSpeech time.Duration `json:"min_speech,omitempty"`
 	// MaxFiltered replaces MinSpeech while the words so far are only fillers and
 	// backchannels; default 1.5 s. While they are an echo, speech of any length does not
@@ -74,6 +78,7 @@ func (o BargeInOptions) Validate() error {
 		return &FieldError{Field: "MinWords", Value: o.MinWords, Want: "1 or more"}
 	}
 	return cmp.Or(
+		checkDuration("Steady", o.Steady),
 		checkDuration("MinSpeech", o.MinSpeech),
 		checkPositive("MaxFiltered", o.MaxFiltered),
 		checkPositive("ResumeAfter", o.ResumeAfter),
@@ -87,6 +92,7 @@ func (o BargeInOptions) Or(d BargeInOptions) BargeInOptions {
 		Policy:      cmp.Or(o.Policy, d.Policy),
 		MinWords:    cmp.Or(o.MinWords, d.MinWords),
 		OnSpeech:    cmp.Or(o.OnSpeech, d.OnSpeech),
+		Steady:      cmp.Or(o.Steady, d.Steady),
 		MinSpeech:   cmp.Or(o.MinSpeech, d.MinSpeech),
 		MaxFiltered: cmp.Or(o.MaxFiltered, d.MaxFiltered),
 		ResumeAfter: cmp.Or(o.ResumeAfter, d.ResumeAfter),
@@ -100,7 +106,8 @@ func DefaultBargeIn() BargeInOptions {
 		Policy:      BargeInHybrid,
 		MinWords:    2,
 		OnSpeech:    OnSpeechDuck,
-		MinSpeech:   500 * time.Millisecond,
+		Steady:      250 * time.Millisecond,
+		MinSpeech:   700 * time.Millisecond,
 		MaxFiltered: 1500 * time.Millisecond,
 		ResumeAfter: 2 * time.Second,
 		WordsWithin: 700 * time.Millisecond,
@@ -113,7 +120,7 @@ func DefaultBargeIn() BargeInOptions {
 // ms). Seed 004 requires two substantial words and no filler to interrupt. Words come later
 // than 140 ms, so its filters apply only to words that were recognized earlier.
 func SeedsBargeIn() BargeInOptions {
-	return BargeInOptions{Policy: BargeInHybrid, MinSpeech: 80 * time.Millisecond}
+	return BargeInOptions{Policy: BargeInHybrid, Steady: Off, MinSpeech: 80 * time.Millisecond}
 }
 
 // Profiles has the barge-in options of the phases in which the agent has the floor. Zero
@@ -124,8 +131,8 @@ type Profiles struct {
 	Greeting BargeInOptions `json:"greeting,omitzero"`
 	// Reply applies to replies. The default is hybrid.
 	Reply BargeInOptions `json:"reply,omitzero"`
-	// ReadBack applies while the agent repeats what it has understood. The default is
-	// words, so that neither a noise nor an "mhm" stops it.
+	// ReadBack applies while the agent repeats what it has understood. The default is hybrid
+	// without MinSpeech and OnSpeech, so that neither a noise nor an "mhm" stops it, and "no" does.
 	ReadBack BargeInOptions `json:"read_back,omitzero"`
 	// Thinking applies before a reply is audible. By default speech delays the reply, any
 	// word takes the floor, and a noise of any length does not. Since the agent is silent,
@@ -139,7 +146,7 @@ func (p Profiles) Resolved() Profiles {
 	return Profiles{
 		Greeting: p.Greeting.Or(BargeInOptions{MinSpeech: 800 * time.Millisecond}).Or(d),
 		Reply:    p.Reply.Or(d),
-		ReadBack: p.ReadBack.Or(BargeInOptions{Policy: BargeInWords}).Or(d),
+		ReadBack: p.ReadBack.Or(BargeInOptions{MinSpeech: Off, OnSpeech: OnSpeechNone}).Or(d),
 		Thinking: p.Thinking.Or(BargeInOptions{MinWords: 1, MinSpeech: Off, OnSpeech: OnSpeechPause}).Or(d),
 	}
 }

@@ -31,17 +31,17 @@ var (
 func reach(t *testing.T, p bargeInPhase) BargeIn {
 	t.Helper()
 	var b BargeIn
-	o := BargeInOptions{}
+	o := short
 	if p != bargeInQuiet {
 		b.SpeechStarted(o, t0)
 	}
 	switch p {
 	case bargeInTalking:
-		b.Words(o, after(50*ms), backchannel, true)
+		b.Words(o, after(50*ms), backchannel, Verdict{}, true)
 	case bargeInWaiting:
 		b.SpeechStopped(o, after(50*ms))
 	case bargeInStopped:
-		b.Words(o, after(50*ms), twoWords, false)
+		b.Words(o, after(50*ms), twoWords, twoWords, false)
 	}
 	if b.Phase != p {
 		t.Fatalf("reached %s, want %s", b.Phase, p)
@@ -51,9 +51,9 @@ func reach(t *testing.T, p bargeInPhase) BargeIn {
 
 // TestBargeInTable reads the table in the doc comment and checks every cell.
 func TestBargeInTable(t *testing.T) {
-	o := BargeInOptions{}
+	o := short
 	words := func(v Verdict, final bool) func(*BargeIn) Action {
-		return func(b *BargeIn) Action { return b.Words(o, after(100*ms), v, final) }
+		return func(b *BargeIn) Action { return b.Words(o, after(100*ms), v, Verdict{}, final) }
 	}
 	inputs := map[string]func(*BargeIn) Action{
 		"speech started":       func(b *BargeIn) Action { return b.SpeechStarted(o, after(100*ms)) },
@@ -69,11 +69,18 @@ func TestBargeInTable(t *testing.T) {
 		"one word, partial":    words(oneWord, false),
 		"one word, final":      words(oneWord, true),
 		"two words, partial":   words(twoWords, false),
+		"two words, once more": func(b *BargeIn) Action { return b.Words(o, after(100*ms), twoWords, twoWords, false) },
 		"two words, final":     words(twoWords, true),
 		"always interrupt":     words(stopWord, false),
-		"MinSpeech passed":     func(b *BargeIn) Action { return b.Passed(o, after(500*ms)) },
+		"Steady passed": func(b *BargeIn) Action {
+			if b.Phase == bargeInCandidate || b.Phase == bargeInWaiting {
+				b.Words(o, after(90*ms), twoWords, Verdict{}, false)
+			}
+			return b.Passed(o, after(250*ms))
+		},
+		"MinSpeech passed": func(b *BargeIn) Action { return b.Passed(o, after(500*ms)) },
 		"ResumeAfter passed": func(b *BargeIn) Action {
-			b.Words(o, after(100*ms), echoed, false) // so that its length does not stop it
+			b.Words(o, after(100*ms), echoed, Verdict{}, false) // so that its length does not stop it
 			return b.Passed(o, after(2*time.Second))
 		},
 		"deadline, too early": func(b *BargeIn) Action { return b.Passed(o, after(500*ms-1)) },
@@ -127,16 +134,22 @@ func TestBargeInTable(t *testing.T) {
 	}
 }
 
+// short has the times of the scenes and of the table.
+var short = BargeInOptions{MinSpeech: 500 * ms, Steady: 150 * ms}
+
 // scene runs a barge-in through a sequence of events and compares the actions.
 type scene struct {
 	t *testing.T
 	b BargeIn
 	o BargeInOptions
+
+	last string // the words of the last result
 }
 
 func (s *scene) at(d time.Duration, event string, want Action) {
 	s.t.Helper()
 	var got Action
+	s.o = s.o.Or(short)
 	switch event {
 	case "started":
 		got = s.b.SpeechStarted(s.o, after(d))
@@ -164,7 +177,12 @@ func (s *scene) at(d time.Duration, event string, want Action) {
 		if !ok {
 			s.t.Fatalf("unknown event %q", event)
 		}
-		got = s.b.Words(s.o, after(d), v, final)
+		stood := Verdict{}
+		if s.last == name {
+			stood = v
+		}
+		s.last = name
+		got = s.b.Words(s.o, after(d), v, stood, final)
 	}
 	if got != want {
 		s.t.Errorf("%v %s: %s, want %s", d, event, got, want)
@@ -246,7 +264,8 @@ func TestBargeInBackchannelFinalThenGoesOn(t *testing.T) {
 	s.at(400*ms, "backchannel.", Resume)
 	s.noDeadline() // the sound that was a backchannel does not stop by its length
 	s.at(700*ms, "word", Duck)
-	s.at(900*ms, "words", Stop)
+	s.at(900*ms, "words", None)
+	s.at(1000*ms, "words", Stop) // they stand
 }
 
 func TestBargeInEchoNeverStopsByItsLength(t *testing.T) { // pain 17
@@ -257,7 +276,8 @@ func TestBargeInEchoNeverStopsByItsLength(t *testing.T) { // pain 17
 	s.noDeadline()
 	s.at(2500*ms, "echo", None)
 	s.at(9000*ms, "echo.", None)
-	s.at(9100*ms, "words", Stop) // the user, on top of it
+	s.at(9100*ms, "words", Duck) // the user, on top of it
+	s.at(9250*ms, "deadline", Stop)
 }
 
 func TestBargeInWordsAfterEchoBringTheLengthBack(t *testing.T) {
@@ -324,8 +344,51 @@ func TestBargeInWordsAfterSpeechStopped(t *testing.T) {
 	s.at(900*ms, "word", None)
 	s.at(1500*ms, "word", None) // the same again moves nothing
 	s.at(1600*ms, "deadline", Resume)
-	s.at(1700*ms, "word", None)  // nor does it turn the agent down again
-	s.at(1800*ms, "words", Stop) // late words still count
+	s.at(1700*ms, "word", None)   // nor does it turn the agent down again
+	s.at(1800*ms, "words.", Stop) // late words still count
+}
+
+// A recognizer that takes its first words for others must not stop the agent (14 of 16 stops
+// that were none).
+func TestBargeInWordsThatAreTakenBack(t *testing.T) {
+	s := scene{t: t}
+	s.at(0, "started", Duck)
+	s.at(200*ms, "words", None)
+	s.at(300*ms, "backchannel", None) // "the two" was "mhm"
+	s.at(350*ms, "stopped", None)
+	s.at(500*ms, "backchannel.", Resume)
+	s.noDeadline()
+	s = scene{t: t}
+	s.at(0, "started", Duck)
+	s.at(100*ms, "words", None)
+	s.at(250*ms, "deadline", Stop) // no other result has come, and the speech goes on
+	s = scene{t: t}
+	s.at(0, "started", Duck)
+	s.at(100*ms, "words", None)
+	s.at(150*ms, "stopped", None)
+	s.at(300*ms, "words.", Stop) // they are final
+}
+
+func TestBargeInWordThatIsEnoughAlone(t *testing.T) {
+	no := Classify("um no", "", lookup(t, "en"), FilterOptions{})
+	if !no.Alone || no.Kind != OneWord {
+		t.Fatalf("%+v: want one word that is enough alone", no)
+	}
+	for policy, want := range map[BargeInPolicy]Action{BargeInHybrid: Stop, BargeInWords: None, BargeInNone: None} {
+		b, o := BargeIn{}, BargeInOptions{Policy: policy}
+		b.SpeechStarted(o, t0)
+		b.Words(o, after(100*ms), no, Verdict{}, false)
+		if got := b.Words(o, after(200*ms), no, no, false); got != want {
+			t.Errorf("%s: %s, want %s", policy, got, want)
+		}
+	}
+	b, o := BargeIn{}, SeedsBargeIn()
+	if b.Words(o, t0, no, no, true); b.Phase == bargeInStopped {
+		t.Error("a word alone stops the agent under the preset of the seeds")
+	}
+	if v := Classify("no", "there is no flight today", lookup(t, "en"), FilterOptions{}); v.Alone && v.Kind == Echo {
+		t.Errorf("an echo is enough alone: %+v", v)
+	}
 }
 
 func TestBargeInOneWordFinalAfterSpeech(t *testing.T) {
@@ -358,7 +421,8 @@ func TestBargeInRecognizerHeardBeforeTheDetector(t *testing.T) {
 	s.at(100*ms, "started", None)
 	s.at(600*ms, "deadline", Stop)
 	s = scene{t: t}
-	s.at(0, "words", Stop)
+	s.at(0, "words", Duck)
+	s.at(100*ms, "words", Stop)
 	s = scene{t: t}
 	s.at(0, "backchannel", None)
 	s.at(10*ms, "echo", None)
@@ -408,7 +472,7 @@ func TestBargeInWords(t *testing.T) {
 	s.at(0, "stop", Stop)
 	s = scene{t: t, o: BargeInOptions{Policy: BargeInWords, MinWords: 3}}
 	s.at(0, "words.", None)
-	if got := s.b.Words(s.o, t0, Verdict{Kind: Speech, Words: 3, Substantial: 3}, false); got != Stop {
+	if got := s.b.Words(s.o, t0, Verdict{Kind: Speech, Words: 3, Substantial: 3}, Verdict{}, false); got != Stop {
 		t.Errorf("three words: %s", got)
 	}
 }
@@ -446,7 +510,7 @@ func TestProfiles(t *testing.T) {
 	}
 	thinking := scene{t: t, o: d.Thinking}
 	thinking.at(0, "started", Pause) // the reply is held
-	if v := Unfiltered("yes"); thinking.b.Words(thinking.o, after(100*ms), v, false) != Stop {
+	if v := Unfiltered("yes"); thinking.b.Words(thinking.o, after(100*ms), v, v, false) != Stop {
 		t.Error("a word while the agent thinks does not take the floor")
 	}
 	thinking = scene{t: t, o: d.Thinking}
@@ -456,7 +520,8 @@ func TestProfiles(t *testing.T) {
 	readBack.at(0, "started", None)
 	readBack.at(300*ms, "backchannel.", None)
 	readBack.noDeadline()
-	readBack.at(500*ms, "words", Stop)
+	readBack.at(500*ms, "words", None)
+	readBack.at(600*ms, "words", Stop)
 	greeting := scene{t: t, o: d.Greeting}
 	greeting.at(0, "started", Duck)
 	greeting.at(800*ms, "deadline", Stop)
@@ -570,7 +635,11 @@ func TestBargeInProperties(t *testing.T) {
 				}
 			default:
 				v := rapid.SampledFrom([]Verdict{nothing, echoed, filler, backchannel, oneWord, oneWord, twoWords, stopWord}).Draw(t, "words")
-				check(b.Words(o, now, v, rapid.Bool().Draw(t, "final")))
+				stood := Verdict{}
+				if rapid.Bool().Draw(t, "stood") {
+					stood = v
+				}
+				check(b.Words(o, now, v, stood, rapid.Bool().Draw(t, "final")))
 			}
 		}
 	})
@@ -617,7 +686,7 @@ func TestBargeInAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		b.Reset()
 		for _, a := range [...]Action{
-			b.SpeechStarted(o, t0), b.Words(o, after(100*ms), backchannel, false), b.SpeechStopped(o, after(200*ms)), b.Passed(o, b.Deadline()),
+			b.SpeechStarted(o, t0), b.Words(o, after(100*ms), backchannel, Verdict{}, false), b.SpeechStopped(o, after(200*ms)), b.Passed(o, b.Deadline()),
 		} {
 			if a != None {
 				actions++

@@ -49,6 +49,9 @@ type Verdict struct {
 	Kind        VerdictKind `json:"kind"`
 	Words       int         `json:"words"`       // all words
 	Substantial int         `json:"substantial"` // words that are neither fillers nor backchannels; 0 for an echo
+	// Alone reports whether one of the words takes the floor without another: "no", or a word
+	// that a caller adds because the agent expects it. Only the hybrid policy looks at it.
+	Alone bool `json:"alone,omitempty"`
 }
 
 // FilterOptions configures [Classify]. The zero value selects the defaults.
@@ -95,6 +98,9 @@ func Classify(text, playing string, w *Words, o FilterOptions) Verdict {
 	}
 	backchannel, interrupt := false, false
 	for i := 0; i < v.Words; {
+		if n, ok := w.interruptsAlone(&heard, i); ok && !e.covers(i, n) {
+			v.Alone = true
+		}
 		class, n := w.at(&heard, i)
 		switch class {
 		case classSubstantial:
@@ -113,7 +119,7 @@ func Classify(text, playing string, w *Words, o FilterOptions) Verdict {
 	case interrupt:
 		v.Kind = AlwaysInterrupt
 	case e.echo:
-		v.Kind, v.Substantial = Echo, 0
+		v.Kind, v.Substantial, v.Alone = Echo, 0, false
 	case v.Substantial > 1:
 		v.Kind = Speech
 	case v.Substantial == 1:

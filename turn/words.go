@@ -20,6 +20,7 @@ type Words struct {
 	phrases  map[string]wordClass // by the text of its tokens
 	longest  int                  // number of words of the longest phrase
 	callOff  map[string]bool      // by the text of its tokens
+	alone    map[string]bool      // by the text of its tokens
 }
 
 type wordClass uint8
@@ -37,7 +38,10 @@ type WordLists struct {
 	Fillers         []string `json:"fillers"`          // "um", "you know"
 	Backchannels    []string `json:"backchannels"`     // "mhm", "I see": signals of a listener
 	AlwaysInterrupt []string `json:"always_interrupt"` // "stop", "hold on": these take the floor
-	CallOff         []string `json:"call_off"`         // "never mind": said alone, they cancel delegated work
+	// Alone are words like "no" and "what", one of which interrupts under the hybrid policy. They
+	// may be in another list, too.
+	Alone   []string `json:"alone"`
+	CallOff []string `json:"call_off"` // "never mind": said alone, they cancel delegated work
 }
 
 // Lookup returns the words of a language by its BCP 47 tag. An empty tag stands for
@@ -110,13 +114,22 @@ func parseWords(tag string, file []byte) (*Words, error) {
 // NewWords returns the words of a caller's own lists, for another language or domain. It
 // returns an error if an entry has no letter or digit, or is in two lists.
 func NewWords(language string, lists WordLists) (*Words, error) {
-	w := &Words{language: language, phrases: make(map[string]wordClass), callOff: make(map[string]bool)}
-	for _, entry := range lists.CallOff {
-		t := tokens{}.read(entry)
-		if len(t.spans) == 0 {
-			return nil, fmt.Errorf("words of language %q: call_off: entry %q contains no word", language, entry)
+	w := &Words{language: language, phrases: make(map[string]wordClass), callOff: make(map[string]bool), alone: make(map[string]bool)}
+	for _, set := range []struct {
+		name    string
+		of      map[string]bool
+		entries []string
+	}{{"call_off", w.callOff, lists.CallOff}, {"alone", w.alone, lists.Alone}} {
+		for _, entry := range set.entries {
+			t := tokens{}.read(entry)
+			if len(t.spans) == 0 {
+				return nil, fmt.Errorf("words of language %q: %s: entry %q contains no word", language, set.name, entry)
+			}
+			set.of[string(t.text)] = true
+			if set.name == "alone" {
+				w.longest = max(w.longest, len(t.spans))
+			}
 		}
-		w.callOff[string(t.text)] = true
 	}
 	for _, list := range []struct {
 		name    string
@@ -140,6 +153,16 @@ func NewWords(language string, lists WordLists) (*Words, error) {
 		}
 	}
 	return w, nil
+}
+
+// interruptsAlone reports whether an entry of the list Alone starts at token i, and its length.
+func (w *Words) interruptsAlone(t *tokens, i int) (n int, ok bool) {
+	for n = min(w.longest, len(t.spans)-i); n > 0; n-- {
+		if w.alone[string(t.text[t.spans[i].start:t.spans[i+n-1].end])] {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // CallsOff reports whether a text says only that delegated work is cancelled. Fillers and

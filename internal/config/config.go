@@ -118,6 +118,7 @@ type Profile struct {
 	Policy      string        `yaml:"policy" oneof:"hybrid energy words none seeds"`
 	MinWords    Count         `yaml:"min_words"`
 	OnSpeech    string        `yaml:"on_speech" oneof:"duck pause none"`
+	Steady      DurationOrOff `yaml:"steady"`
 	MinSpeech   DurationOrOff `yaml:"min_speech"`
 	MaxFiltered Duration      `yaml:"max_filtered"`
 	ResumeAfter Duration      `yaml:"resume_after"`

@@ -186,7 +186,7 @@ func canonicalTime(st *conv.State) {
 	st.Suspended.At = armedPast(st.Suspended.At)
 	b := &st.Barge
 	b.StopAt, b.ResumeAt = armed(b.StopAt), armed(b.ResumeAt)
-	b.Onset, b.SpeechAt = armedPast(b.Onset), armedPast(b.SpeechAt)
+	b.Onset, b.SpeechAt, b.WordsAt = armedPast(b.Onset), armedPast(b.SpeechAt), armedPast(b.WordsAt)
 	if !st.DeadAir.Since.IsZero() {
 		st.DeadAir.Since = epoch
 	}

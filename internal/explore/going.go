@@ -95,6 +95,7 @@ type cut struct {
 	open  bool // it has neither gone on nor been answered yet
 	first bool // its first sentence had been heard
 	row   int8 // how many times in a row replies have gone on
+	spent bool // a voice has cut off one that had gone on as often as it may
 }
 
 // checkCut checks that a reply that a voice has cut off goes on if the voice says nothing that can
@@ -121,7 +122,9 @@ func (s *stepped) checkCut(q cut) (cut, error) {
 	case s.commanded():
 		q = cut{}
 	}
-	if s.cutsOff() && q.row < mostGoings {
+	if s.cutsOff() && q.row >= mostGoings {
+		q.spent = true
+	} else if s.cutsOff() {
 		q.open, q.first = true, s.before.Phase == conv.Speaking && s.before.Playout.Text == firstSentence
 	}
 	if s.after.Phase == conv.ListeningReady && !s.after.Floor.Speaking && q.open {
@@ -142,6 +145,9 @@ func (s *stepped) wentOn(q cut) (cut, error) {
 			return cut{}, nil // what the user had said before is answered, or the dialogue recovers
 		}
 	}
+	if resumed != 0 && q.spent {
+		return q, fmt.Errorf("a reply goes on more than %d times in a row", mostGoings)
+	}
 	if resumed == 0 || !q.open {
 		return q, nil
 	}
@@ -151,9 +157,6 @@ func (s *stepped) wentOn(q cut) (cut, error) {
 		}
 	}
 	q.open, q.row = false, q.row+1
-	if q.row > mostGoings {
-		return q, fmt.Errorf("a reply goes on %d times in a row", q.row)
-	}
 	return q, nil
 }
 
@@ -162,7 +165,7 @@ func (s *stepped) cutsOff() bool {
 	if s.after.Phase != conv.Interrupted || s.before.Phase == conv.Interrupted || s.after.Rules.ListenOnly {
 		return false
 	}
-	if s.before.Phase == conv.Speaking && s.before.Playout.Heard >= time.Second && s.before.Reply.Complete() {
+	if s.before.Playout.Heard >= time.Second && s.before.Reply.Complete() {
 		return false
 	}
 	switch e := s.event.(type) {

@@ -44,7 +44,7 @@ func appendKey(b []byte, st *conv.State, m *monitor) []byte {
 	k.num(int(st.Barge.Applied))
 	k.num(int(st.Barge.Heard.Kind))
 	k.flags(!st.Barge.StopAt.IsZero(), !st.Barge.ResumeAt.IsZero(), !st.Barge.Onset.IsZero(),
-		!st.Barge.SpeechAt.IsZero())
+		!st.Barge.SpeechAt.IsZero(), !st.Barge.WordsAt.IsZero(), st.Barge.Heard.Alone)
 
 	k.num(st.DeadAir.Next)
 	k.flags(st.DeadAir.Armed, !st.DeadAir.Since.IsZero())
@@ -91,7 +91,7 @@ type key struct{ b []byte }
 func (k *key) going(st *conv.State, m *monitor) {
 	g := &st.Going
 	k.num(g.Row)
-	k.flags(g.Turn != 0, g.UserTurn != 0, g.Asks, m.cut.open, m.cut.first)
+	k.flags(g.Turn != 0, g.UserTurn != 0, g.Asks, m.cut.open, m.cut.first, m.cut.spent)
 	k.num(int(m.cut.row))
 	k.num(g.Heard)
 	if asks(st) {

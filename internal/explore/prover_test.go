@@ -183,6 +183,31 @@ var mutants = []mutant{
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
 	{
+		name: "a reply that a noise cut off is lost", file: "pending.go",
+		old: "s.Going.waits() && s.Floor.Barged == 0,", new: "false,",
+		config: "replies that a noise cuts off", found: "a reply that a voice cut off is lost", quick: true,
+	},
+	{
+		name: "a reply goes on for ever", file: "going.go",
+		old: " || row > goesOnMost {", new: " {",
+		config: "replies that a noise cuts off", found: "times in a row",
+	},
+	{
+		name: "a reply that goes on repeats what was heard", file: "going.go",
+		old: "from := lastSentence(g.Text, g.Heard)", new: "from := 0",
+		config: "replies that a noise cuts off", found: "a sentence that was heard is said again",
+	},
+	{
+		name: "a sign of listening ends a reply", file: "going.go",
+		old: "return ignored(kind) && !c.answersCut(text)", new: "return false",
+		config: "replies that a noise cuts off", found: "words that cannot be trusted",
+	},
+	{
+		name: "words that mean nothing to the flows end a reply", file: "going.go",
+		old: "case a != nil && a.Missed(", new: "case a != nil && false && a.Missed(",
+		config: "flows that a noise cuts off", found: "words that cannot be trusted",
+	},
+	{
 		name: "advice is followed while the reply is held", file: "consult.go",
 		old: "if !r.Held() {", new: "if true {",
 		config: "flows and a model that understands", found: "is not an edge of the phase graph",

@@ -255,8 +255,7 @@ func Aggressive(o turn.EasyTurnOptions) turn.EasyTurnOptions {
 }
 
 // profiles applies the common settings to each profile, unless the engine has a
-// different default for that phase. The policy for reading back is such a default if
-// the common policy is hybrid; another common policy applies there too.
+// different default for that phase.
 func profiles(b config.BargeIn) turn.Profiles {
 	common := bargeIn(b.Profile)
 	if b.Policy == presetSeeds { // the seed allows barge-in in every phase
@@ -270,11 +269,7 @@ func profiles(b config.BargeIn) turn.Profiles {
 		if common == (turn.BargeInOptions{}) {
 			return own // the engine sets the others
 		}
-		special = differing(special, turn.DefaultBargeIn())
-		if common.Policy != "" && common.Policy != turn.DefaultBargeIn().Policy {
-			special.Policy = ""
-		}
-		return own.Or(special).Or(common)
+		return own.Or(differing(special, turn.DefaultBargeIn())).Or(common)
 	}
 	special := turn.Profiles{}.Resolved()
 	return turn.Profiles{
@@ -294,6 +289,7 @@ func differing(o, d turn.BargeInOptions) turn.BargeInOptions {
 		Policy:      unless(o.Policy, d.Policy),
 		MinWords:    unless(o.MinWords, d.MinWords),
 		OnSpeech:    unless(o.OnSpeech, d.OnSpeech),
+		Steady:      unless(o.Steady, d.Steady),
 		MinSpeech:   unless(o.MinSpeech, d.MinSpeech),
 		MaxFiltered: unless(o.MaxFiltered, d.MaxFiltered),
 		ResumeAfter: unless(o.ResumeAfter, d.ResumeAfter),
@@ -318,6 +314,7 @@ func bargeIn(p config.Profile) turn.BargeInOptions {
 		Policy:      turn.BargeInPolicy(p.Policy),
 		MinWords:    int(p.MinWords),
 		OnSpeech:    turn.OnSpeech(p.OnSpeech),
+		Steady:      time.Duration(p.Steady),
 		MinSpeech:   time.Duration(p.MinSpeech),
 		MaxFiltered: time.Duration(p.MaxFiltered),
 		ResumeAfter: time.Duration(p.ResumeAfter),
