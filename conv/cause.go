@@ -62,6 +62,7 @@ const (
 	causeTaskTimeout       Cause = "task.timeout"
 	causeToolTimeout       Cause = "tool.timeout"
 	causeTranscriptTimeout Cause = "transcript.timeout"
+	causeYesStands         Cause = "yes.stands" // the user has added nothing to a yes
 )
 
 // The machine's own reasons.

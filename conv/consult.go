@@ -75,15 +75,17 @@ func (c *Conversation) followAdvice(cause Cause) {
 	c.followDialogue(a.Handle(d, c.st.Now, in), cause)
 }
 
-// unadvised cancels the request for the meaning of a user turn, because the reply is taken
-// back. It keeps the turn as the unanswered turn, which the flows interpret later, alone or
-// together with what the user says next.
-func (c *Conversation) unadvised() {
+// unread keeps a turn that the flows have not handled as the unanswered turn, because the reply
+// is taken back. The flows interpret it later, alone or together with what the user says next.
+func (c *Conversation) unread() {
 	r := &c.st.Reply
-	if !c.st.Reply.unreadWords() {
+	if !r.unreadWords() {
 		return
 	}
-	text := c.opts.Agent.TakeBack(c.st.flows(), c.st.Now)
+	text := r.Asked
+	if !r.agrees() {
+		text = c.opts.Agent.TakeBack(c.st.flows(), c.st.Now)
+	}
 	c.st.expect(&c.out, c.opts.Agent.Expect(&c.st.Dialogue))
 	c.st.Conn.Unanswered = unanswered{Turn: r.UserTurn, Text: text, Began: r.Began}
 }

@@ -246,6 +246,8 @@ func (c *Conversation) fire(which timers.Timer) {
 		c.endTurn(cause, false)
 	case timers.Final:
 		c.transcriptTimedOut()
+	case timers.AfterYes:
+		c.yesStands()
 	case timers.Try:
 		c.tryTimedOut()
 	case timers.Processing:

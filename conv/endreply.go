@@ -72,7 +72,7 @@ func (c *Conversation) cancelReply(how TurnEventType) {
 	if r.Turn == 0 {
 		return
 	}
-	c.unadvised()
+	c.unread()
 	c.out.emit(CancelTurn{Turn: r.Turn})
 	if r.sounding() || c.st.Playout.Playing {
 		c.out.emit(FlushPlayout{Turn: r.Turn, Heard: c.st.heardSoFar()})
@@ -110,6 +110,9 @@ func (c *Conversation) releaseReply(cause Cause) {
 		return
 	}
 	switch {
+	case r.agrees():
+		c.giveYes(cause)
+		return
 	case r.Advised():
 		c.followAdvice(cause)
 		return

@@ -125,7 +125,9 @@ func (c *Conversation) answer(cause Cause) {
 	}
 	c.st.openReply(&c.out, ReplyAnswer, u.Turn)
 	c.st.Reply.Began = u.Began
-	c.ask(RequestUtterance, joinWords(before, text), u.Confidence, cause)
+	if words := joinWords(before, text); !c.waitForMore(words, u.Confidence, cause) {
+		c.ask(RequestUtterance, words, u.Confidence, cause)
+	}
 }
 
 // nothingSaid ends a turn of the user without words, or without words that count. A held reply

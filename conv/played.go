@@ -12,6 +12,9 @@ import (
 // stalePlayout reports whether a report about the audio of a turn comes too late: the audio
 // was dropped, or the turn has ended.
 func (s *State) stalePlayout(number int) bool {
+	if s.Reply.agrees() {
+		return true // nothing has been said
+	}
 	switch s.Phase {
 	case Idle, Preparing, ListeningReady, Interrupted, Reconnecting, Faulted, Terminating:
 		return true

@@ -123,9 +123,15 @@ func (r *reply) consulting() bool {
 	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
 }
 
-// unreadWords reports whether the flows have not handled the user's turn yet because a model
-// is asked what it means.
-func (r *reply) unreadWords() bool { return r.consulting() && r.Why == RequestUnderstanding }
+// agrees reports whether the dialogue has not got the yes of the user's turn yet. The yes is in
+// Asked.
+func (r *reply) agrees() bool { return r.Why == requestYes }
+
+// unreadWords reports whether the flows have not handled the user's turn yet: a model is asked
+// what it means, or it is a yes to which the user may add something.
+func (r *reply) unreadWords() bool {
+	return r.agrees() || r.consulting() && r.Why == RequestUnderstanding
+}
 
 // asks begins the first try of a request.
 func (r *reply) asks(request int, why RequestReason, text string) {

@@ -10,6 +10,9 @@ import (
 
 // replyExpected reports whether text, calls or failures of a reply are expected now.
 func (s *State) replyExpected() bool {
+	if s.Reply.agrees() {
+		return false // nothing has been requested
+	}
 	switch s.Phase {
 	case Understanding:
 		// A service may answer by itself before the final transcript: see adoptReply.

@@ -155,7 +155,7 @@ func (c *Conversation) speechWhileThinking(cause Cause) {
 		c.become(ListeningCapturing, cause)
 		return
 	}
-	if c.st.profile(&c.opts).Policy == turn.BargeInNone {
+	if c.st.profile(&c.opts).Policy == turn.BargeInNone && !st.Reply.agrees() {
 		return // the words are kept and answered after the reply
 	}
 	st.Reply.Hold = holdReply

@@ -12,7 +12,7 @@ var phaseTimers = [numPhases][]timers.Timer{
 	Preparing:          {timers.Start},
 	ListeningReady:     {timers.Inactivity},
 	ListeningCapturing: {timers.Listening, timers.Endpoint},
-	Understanding:      {timers.Final},
+	Understanding:      {timers.Final, timers.AfterYes},
 	Delegated:          {timers.Feedback, timers.Heartbeat},
 	Speaking:           {timers.Speaking, timers.Playout},
 	Interrupted:        {timers.Interrupted},

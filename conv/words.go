@@ -161,7 +161,7 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 		return
 	}
 	c.st.User.note(text, confidence, final, c.began)
-	if c.st.profile(&c.opts).Policy == turn.BargeInNone {
+	if c.st.profile(&c.opts).Policy == turn.BargeInNone && !st.Reply.agrees() {
 		st.User.Ended = st.User.Ended || ends && st.User.Words() != ""
 		return
 	}

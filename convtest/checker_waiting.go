@@ -42,7 +42,7 @@ func (k *Checker) checkWaiting(s step) error {
 	case conv.ListeningCapturing:
 		armed = []timers.Timer{timers.Listening}
 	case conv.Understanding:
-		armed = []timers.Timer{timers.Final, timers.Processing, timers.Try}
+		armed = []timers.Timer{timers.Final, timers.AfterYes, timers.Processing, timers.Try}
 	case conv.Waiting, conv.Generating:
 		armed = []timers.Timer{timers.Processing}
 	case conv.ToolRunning, conv.Delegated:
@@ -98,6 +98,7 @@ func (k *Checker) checkArmed(s step) error {
 		{(armed(timers.Grace) || frozen(timers.Grace)) && !st.Shaky(), "the grace timer runs, but the connection is not shaky"},
 		{st.Shaky() && !armed(timers.Grace) && !frozen(timers.Grace), "the connection is shaky, but the grace timer does not run"},
 		{armed(timers.Final) && !awaiting, "the timer for the final transcript runs after the turn"},
+		{armed(timers.AfterYes) && (st.Phase != conv.Understanding || r.Turn == 0 || r.Request != 0), "the timer after a yes runs without a yes that waits"},
 		{armed(timers.Endpoint) && st.Phase != conv.ListeningCapturing, "the endpoint timer runs outside a turn"},
 		{armed(timers.Try) && (r.Turn == 0 || r.Request == 0), "the timer of an attempt runs without a request"},
 		{armed(timers.Processing) && r.Turn == 0, "the processing timer runs without a reply"},

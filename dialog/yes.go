@@ -1,6 +1,23 @@
 package dialog
 
-import "github.com/hocketvoice/hocket/dialog/value"
+import (
+	"strings"
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog/value"
+	"github.com/hocketvoice/hocket/dialog/words"
+)
+
+// Commits reports whether a message is a yes to the open question to confirm, because of which
+// an action may run. The state does not change.
+func (a *Agent) Commits(st *State, now time.Time, m Message) bool {
+	t := a.looking(st, now)
+	if st.ConversationState != Confirming || m.Early || t.unsure(m) {
+		return false
+	}
+	t.read(value.CutText(strings.ToValidUTF8(strings.TrimSpace(m.Text), "\uFFFD"), value.MaxUtterance))
+	return t.heard().Assent() == words.Assents
+}
 
 // SaidYes reports whether a text is nothing but a yes, in the agent's language. A tool of a
 // model that cannot be undone needs such an answer first.

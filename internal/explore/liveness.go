@@ -225,6 +225,8 @@ func fullLength(t timers.Timer, o *conv.Options) time.Duration {
 		return max(l.NoEndpoint, l.NoTranscript)
 	case timers.Final:
 		return max(l.FinalWords, l.FinalNoWords)
+	case timers.AfterYes:
+		return time.Second
 	case timers.Try:
 		return max(l.Waiting, slices.Max(o.Retry.Backoff))
 	case timers.Processing:

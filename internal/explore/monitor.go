@@ -370,7 +370,7 @@ func (s *stepped) checkWaiting() error {
 	case conv.ListeningCapturing:
 		return anyArmed(timers.Listening)
 	case conv.Understanding:
-		return anyArmed(timers.Final, timers.Processing, timers.Try)
+		return anyArmed(timers.Final, timers.AfterYes, timers.Processing, timers.Try)
 	case conv.Waiting, conv.Generating:
 		return anyArmed(timers.Processing)
 	case conv.ToolRunning, conv.Delegated:

@@ -17,6 +17,7 @@ const (
 	Listening                   // the user's turn is too long
 	Endpoint                    // the user is silent and no TurnEnded comes
 	Final                       // the final transcript does not come
+	AfterYes                    // the user adds nothing to a yes
 	Try                         // a try of a request takes too long, or the pause before the next one is over
 	Processing                  // all tries of a request take too long, or a reply stalls
 	Tool                        // a quick tool takes too long
@@ -45,7 +46,7 @@ const (
 )
 
 var names = [Count]string{
-	Start: "start", Listening: "listening", Endpoint: "endpoint", Final: "final",
+	Start: "start", Listening: "listening", Endpoint: "endpoint", Final: "final", AfterYes: "after_yes",
 	Try: "try", Processing: "processing", Tool: "tool", Task: "task",
 	Feedback: "feedback", Heartbeat: "heartbeat", Speaking: "speaking",
 	Playout: "playout", Interrupted: "interrupted", Barge: "barge", DeadAir: "dead_air", Inactivity: "inactivity", Suspended: "suspended",
