@@ -38,8 +38,7 @@ func canonical(st *conv.State, o *conv.Options) {
 	canonicalTime(st)
 	canonicalNumbers(st)
 	// Filters only look at words over the agent's audio.
-	st.User.Text = presence(st.User.Text, "book a flight")
-	st.User.Partial = presence(st.User.Partial, "book a flight")
+	st.User.Text, st.User.Partial = said(st.User.Text), said(st.User.Partial)
 	st.User.Confidence = 0
 	st.Over.Text, st.Over.Partial = kindOfText(st.Over.Text), kindOfText(st.Over.Partial)
 	st.Over.Confidence = 0
@@ -65,7 +64,7 @@ func canonical(st *conv.State, o *conv.Options) {
 		st.Playout.At = epoch // sound not reported as heard was not heard
 	}
 	canonicalGoing(st)
-	st.Conn.Unanswered.Text = presence(st.Conn.Unanswered.Text, "book a flight")
+	st.Conn.Unanswered.Text = said(st.Conn.Unanswered.Text)
 	if o.DeadAir.Off {
 		st.DeadAir = turn.DeadAir{}
 	}
@@ -105,7 +104,7 @@ func canonicalReply(st *conv.State) {
 		r.Attempt, r.Why = 0, ""
 		r.Came()
 	default:
-		if r.Why != conv.RequestUnderstanding && r.Why != conv.RequestWording {
+		if r.Why != conv.RequestUnderstanding && r.Why != conv.RequestWording && r.Why != yesWaits {
 			r.Why = conv.RequestReason(presence(string(r.Why), string(conv.RequestUtterance)))
 		}
 	}
@@ -148,6 +147,21 @@ func canonicalFact(ev conv.Event) conv.Event {
 
 // reset sets a part of the state to its zero value.
 func reset[T any](part *T) { *part = *new(T) }
+
+// yesWaits is why the machine keeps what the user has said in the reply: it is a yes to which the
+// user may add something.
+const yesWaits conv.RequestReason = "yes"
+
+// said returns the canonical form of what the user said. A yes stays a yes unless it has a no.
+func said(text string) string {
+	switch {
+	case strings.Contains(text, "no"):
+		return "no"
+	case strings.HasPrefix(text, "yes"):
+		return "yes"
+	}
+	return presence(text, "book a flight")
+}
 
 func presence(s, canonical string) string {
 	if s == "" {

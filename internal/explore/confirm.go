@@ -28,13 +28,18 @@ func confirming() *dialog.Agent {
 
 // confirmConfigs returns the configurations with questions.
 func confirmConfigs(o conv.Options, still []timers.Timer) []Config {
-	flow, resumed, shaky, model := o, o, o, o
+	flow, resumed, shaky, model, early := o, o, o, o, o
 	flow.Agent = confirming()
 	resumed.Agent, resumed.ResumeAfterFalseInterruption = flow.Agent, true
 	shaky.Agent, shaky.DeadAir = flow.Agent, turn.DeadAirOptions{Steps: []turn.DeadAirStep{
 		{After: 10 * time.Second, Code: "checkin.1"}, {After: 10 * time.Second, Code: "goodbye", End: true},
 	}}
+	early.Agent, early.Endpoint = flow.Agent, turn.PolicyAuto
 	return []Config{
+		{
+			Name: "flows that ask first, and a yes that goes on", Options: early,
+			Events: any_(beginning, confirmation, pausing), More: confirmFacts(), Still: still,
+		},
 		{
 			Name: "flows that ask first", Options: flow,
 			Events: any_(beginning, confirmation), More: confirmFacts(), Still: still,
@@ -74,6 +79,12 @@ func confirmation(ev conv.Event) bool {
 	default:
 		return false
 	}
+}
+
+// pausing selects the ends of the user's turns.
+func pausing(ev conv.Event) bool {
+	e, ok := ev.(conv.TurnEnded)
+	return ok && e.Turn == 0 && e.Cause != "manual"
 }
 
 // reading selects an exchange without noises that only the loss of the connection
@@ -258,6 +269,9 @@ func (k *key) question(st *conv.State, m *monitor) {
 		k.text(q.Tail)
 		k.text(q.Unheard)
 	}
+	k.text(st.User.Text)
+	k.text(st.User.Partial)
+	k.text(st.Conn.Unanswered.Text)
 	k.flags(m.asked.said, m.asked.heard, m.asked.voice, m.asked.late, m.asked.yes, m.asked.typed)
 }
 
@@ -310,6 +324,9 @@ func (s *stepped) acted(q asked) (_ asked, ran bool, err error) {
 			if (e.Name == "book" && s.before.Dialogue.Confirmation != nil || s.needsYes(e.ID)) && !q.yes && !q.typed {
 				return q, ran, errors.New("what cannot be undone runs without a yes to what was heard")
 			}
+			if e.Name == "book" && s.before.Dialogue.Confirmation != nil && s.endpoint == turn.PolicyAuto && s.after.Floor.Speaking && !q.typed {
+				return q, ran, errors.New("what cannot be undone runs while the user goes on after a yes")
+			}
 		case conv.FlushPlayout:
 			q.said = q.said && e.Part != 0 && e.Part < s.before.Reply.Part
 		case conv.Speak:
@@ -353,10 +370,13 @@ func (s *stepped) answered(q asked) asked {
 			q.voice, q.late = true, q.heard
 		}
 	case conv.STTFinal:
-		if e.Text != "" {
+		if f := &s.before.Floor; e.Text != "" && (f.Tail == 0 || f.Speaking) { // else it corrects an earlier turn
 			// A confirmation that is too early for another question does not cancel
 			// this one.
-			q.yes = affirms(e.Text) && (q.yes || q.voice && q.late || !q.voice && q.heard)
+			late := q.yes || q.voice && q.late || !q.voice && q.heard
+			// "Yes, book a flight" and "yes, Boston" add nothing to the yes.
+			goesOn := e.Text == "book a flight" || e.Text == "boston"
+			q.yes = affirms(e.Text) && late || goesOn && q.yes
 		}
 	case conv.UserText:
 		q.typed = q.typed || affirms(e.Text) && q.heard

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/timers"
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // monitor contains what the invariants need to know of the past, in addition to the
@@ -26,6 +27,7 @@ type stepped struct {
 	mon           monitor // before the step; check returns the one after it
 	resumes       bool    // a reply that a voice cut off goes on
 	advised       bool    // a model understands for the flows
+	endpoint      turn.Policy
 }
 
 // check checks the invariants of a step and returns the updated monitor.

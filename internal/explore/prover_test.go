@@ -55,6 +55,11 @@ var mutants = []mutant{
 		config: "floor: easyturn, energy", found: "processing.understanding waits without a deadline",
 	},
 	{
+		name: "a yes is acted on while the user goes on", file: "secondthought.go",
+		old: "if c.st.Floor.Speaking {", new: "if false {",
+		config: "flows that ask first, and a yes that goes on", found: "runs while the user goes on after a yes",
+	},
+	{
 		name: "recovery has no deadline", file: "fault.go",
 		old: "c.st.arm(timers.Fault, l.Error)", new: "",
 		config: "faults and silence", found: "faulted waits without a deadline",
@@ -143,7 +148,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "what was not understood is not taken back", file: "endreply.go",
-		old: "c.unadvised()\n", new: "\n",
+		old: "c.unread()\n", new: "\n",
 		config: "flows and a model that understands", found: "the dialogue waits for advice",
 	},
 	{

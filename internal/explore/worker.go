@@ -110,8 +110,9 @@ func (w *worker) stepped(before *conv.State, ev conv.Event, mon monitor) stepped
 	o := &w.x.opts
 	return stepped{
 		before: before, after: w.c.State(), event: ev, out: w.c.Last(), mon: mon,
-		resumes: o.ResumeAfterFalseInterruption,
-		advised: o.Agent != nil && o.Agent.Settings().Model.Understanding,
+		resumes:  o.ResumeAfterFalseInterruption,
+		advised:  o.Agent != nil && o.Agent.Settings().Model.Understanding,
+		endpoint: o.Endpoint,
 	}
 }
 
