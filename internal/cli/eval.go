@@ -87,7 +87,7 @@ func (c *evalCmd) Run(s *streams) (err error) {
 
 // writePictures writes the curves into a folder, which is made if it is not there.
 func writePictures(dir string, curves []eval.Curve) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return badFile(err)
 	}
 	for i := range curves {

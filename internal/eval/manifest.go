@@ -95,8 +95,7 @@ func LoadManifest(path string) (*Manifest, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		var p *os.PathError
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*os.PathError](err); ok {
 			return nil, fmt.Errorf("%s: %w", p.Path, p.Err)
 		}
 		return nil, err

@@ -66,7 +66,7 @@ func (e *evaluation) measureBargeIn(ctx context.Context) error {
 	for _, f := range []Figure{
 		{Name: "interruptions for which the agent stops", Unit: "%", Values: all.percent(), Goal: &Goal{false, 95}, Neighbours: recallNeighbours},
 		{Name: "the same, of one word", Unit: "%", Values: one.percent(), Goal: &Goal{false, 85}},
-		{Name: "time to yield, median", Unit: "ms", Values: yield.quantile(.5), Goal: &Goal{true, 450}, Neighbours: yieldNeighbours},
+		{Name: "time to yield, median", Unit: "ms", Values: yield.median(), Goal: &Goal{true, 450}, Neighbours: yieldNeighbours},
 		{Name: "backchannels that stop the agent within 1 s", Unit: "%", Values: backchannels.percent(), Goal: &Goal{true, 10}, Neighbours: backchannelNeighbours},
 		{Name: "noises that stop the agent within 1 s", Unit: "%", Values: noises.percent(), Goal: &Goal{true, 5}, Neighbours: noiseNeighbours},
 	} {

@@ -62,7 +62,7 @@ func (e *evaluation) measureEcho(ctx context.Context) error {
 	}
 	e.add(Figure{Part: PartEcho, Name: "calls that interrupt or answer themselves", Unit: "%", Values: own.percent(), Goal: &Goal{true, 0}})
 	e.add(Figure{Part: PartEcho, Name: "interruptions over the echo caught", Unit: "%", Values: caught.percent(), Goal: &Goal{false, 95}})
-	e.add(Figure{Part: PartEcho, Name: "time to yield over the echo, median", Unit: "ms", Values: yield.quantile(.5)})
+	e.add(Figure{Part: PartEcho, Name: "time to yield over the echo, median", Unit: "ms", Values: yield.median()})
 	return nil
 }
 

@@ -105,9 +105,7 @@ func (r *Report) Missed() bool {
 	return slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Missed() })
 }
 
-func (r *Report) note(format string, args ...any) {
-	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
-}
+func (r *Report) note(text string) { r.Notes = append(r.Notes, text) }
 
 // format prints a value in its unit.
 func format(v float64, unit string) string {

@@ -118,16 +118,41 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-func TestCross(t *testing.T) {
-	line := []swept{{0, 30, 400}, {0, 20, 500}, {0, 10, 700}, {0, 0, 1100}}
-	if v, ok := cross(line, func(s swept) (float64, float64) { return s.deadAir, s.cut }, 600); !ok || v != 15 {
-		t.Errorf("cut off at 600 ms: %v, %v, expected 15", v, ok)
+// TestSweepOfTimer: a bare timer's dead air is its silence, and it cuts off where that is shorter
+// than the pause.
+func TestSweepOfTimer(t *testing.T) {
+	const pause, end = 450 * time.Millisecond, 1500 * time.Millisecond
+	h := Heard{Answer: Answer{Slot: "digit", Split: Unseen, Voice: "ann", End: end}, kind: "digits"}
+	var silent time.Duration
+	for at := 20 * time.Millisecond; at < 5*time.Second; at += 20 * time.Millisecond {
+		speech := at <= 500*time.Millisecond || at > 500*time.Millisecond+pause && at <= end
+		f := frame{acoustic: turn.Acoustic{At: at, Energy: math.NaN()}, linguistic: turn.Linguistic{Text: "one two", Confidence: math.NaN(), Stability: math.NaN()}}
+		if silent += 20 * time.Millisecond; speech {
+			silent, f.acoustic.VAD = 0, 1
+		}
+		f.acoustic.Silence = silent
+		h.frames = append(h.frames, f)
 	}
-	if v, ok := cross(line, func(s swept) (float64, float64) { return -s.cut, s.deadAir }, -10); !ok || v != 700 {
-		t.Errorf("dead air at 10 %%: %v, %v, expected 700", v, ok)
+	e := evaluation{report: &Report{}}
+	if err := e.sweep("free speech", []Heard{h}); err != nil {
+		t.Fatal(err)
 	}
-	if _, ok := cross(line, func(s swept) (float64, float64) { return s.deadAir, s.cut }, 2000); ok {
-		t.Error("a value beyond the line was found")
+	timer := e.report.Curves[0].Series[0]
+	if timer.Name != "timer" || len(timer.Points) < 10 {
+		t.Fatalf("the first line is %+v: expected that of a timer", timer)
+	}
+	for _, p := range timer.Points {
+		silence, err := time.ParseDuration(p.Label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := silence <= pause-20*time.Millisecond
+		if silence > pause-20*time.Millisecond && silence < pause+40*time.Millisecond {
+			continue // it depends on the frame
+		}
+		if (p.Y == 100) != cut || !cut && math.Abs(p.X-float64(silence.Milliseconds())) > 40 {
+			t.Errorf("a timer of %v: %v %% cut off, %v ms of dead air", silence, p.Y, p.X)
+		}
 	}
 }
 
@@ -142,12 +167,19 @@ func TestRecorded(t *testing.T) {
 	if err := writeRecorded(&b, &h); err != nil {
 		t.Fatal(err)
 	}
+	free := Heard{Answer: Answer{Want: "well", Split: Seen, End: time.Second}}
+	if err := writeRecorded(&b, &free); err != nil {
+		t.Fatal(err)
+	}
 	list, err := ReadRecorded(&b)
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%v, %v: expected one answer", list, err)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%v, %v: expected an answer and a turn of free speech", list, err)
+	}
+	if list[1].Slot != "" || list[1].Want != "well" || list[1].Split != Seen {
+		t.Errorf("free speech read again is %+v", list[1])
 	}
 	got := list[0]
-	if got.Answer.Slot != h.Slot || got.Want != h.Want || got.Voice != h.Voice || got.Split != h.Split || got.End != h.End || got.start != h.start || len(got.frames) != 2 {
+	if got.Slot != h.Slot || got.Want != h.Want || got.Voice != h.Voice || got.Split != h.Split || got.End != h.End || got.start != h.start || len(got.frames) != 2 {
 		t.Errorf("read again it is %+v", got)
 	}
 	if f := got.frames[1]; f.linguistic.Text != "two" || f.linguistic.Answer != turn.Complete || f.acoustic.Silence != 500*time.Millisecond || f.kind != "digits" {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -15,9 +16,6 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/turn"
 )
-
-// sweepSilences are the settings of a sweep: the silence that ends an undecided turn.
-var sweepSilences = []time.Duration{200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 900, 1000, 1200, 1500}
 
 // answersOf reads the recordings for the endpointing part: those that say where their speech is
 // or where the speaker may hesitate. There a pause of 200 to 1200 ms is put in, seeded.
@@ -48,7 +46,7 @@ func (e *evaluation) answersOf() ([]Answer, error) {
 			sounds, pauses, end = append(sounds, pcm[from:at]), append(pauses, pause), end+pause
 			from = at
 		}
-		a := Answer{Slot: cmp.Or(r.Slot, "note"), Want: cmp.Or(r.Text, r.Value), Voice: r.Speaker, End: end}
+		a := Answer{Slot: r.Slot, Want: cmp.Or(r.Text, r.Value), Voice: r.Speaker, End: end}
 		a.PCM = pieces(rnd, pauses, append(sounds, pcm[from:])...)
 		a.Split, a.Set = r.Split, r.Set
 		out = append(out, a)
@@ -75,7 +73,7 @@ func (e *evaluation) measureEndpointing(ctx context.Context) error {
 	groups := map[string][]Heard{}
 	for _, h := range list {
 		name := "answers to a slot"
-		if h.Slot == "note" {
+		if h.Slot == "" {
 			name = "free speech"
 		}
 		groups[name] = append(groups[name], h)
@@ -115,12 +113,6 @@ func (e *evaluation) listen(ctx context.Context) ([]Heard, error) {
 	return list, nil
 }
 
-// swept is a policy at one setting: cut-offs in percent and the mean of the dead air.
-type swept struct {
-	silence      time.Duration
-	cut, deadAir float64
-}
-
 // operating are the goals and neighbours of the figures of a group.
 type operating struct {
 	cutAt600, deadAirAt10 *Goal
@@ -143,34 +135,40 @@ func (e *evaluation) sweep(group string, list []Heard) error {
 		Name: "endpointing-" + fileName(group), Title: "End of turn, " + group + ", unseen", X: "dead air, mean, ms", Y: "cut off, %",
 		Goal: &Point{X: 600, Y: endpointing[group].cutAt600.Value},
 	}
-	for _, policy := range []string{"timer", "easyturn", "auto"} {
-		at600, at10 := Figure{Part: PartEndpointing, Name: group + ", " + policy + ": cut off at 600 ms of dead air", Unit: "%", Values: map[string]Value{}},
-			Figure{Part: PartEndpointing, Name: group + ", " + policy + ": dead air at 10 % cut off", Unit: "ms", Values: map[string]Value{}}
-		for _, split := range []string{Unseen, Seen} {
-			part := ofSplit(list, split)
-			if len(part) == 0 {
-				continue
+	at600, at10 := map[string]map[string]Value{}, map[string]map[string]Value{} // by policy and split
+	for _, split := range []string{Unseen, Seen} {
+		part := ofSplit(list, split)
+		if len(part) == 0 {
+			continue
+		}
+		lines, err := Sweep(part, e.trained)
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if at600[line.Policy] == nil {
+				at600[line.Policy], at10[line.Policy] = map[string]Value{}, map[string]Value{}
 			}
-			line, err := e.line(policy, part)
-			if err != nil {
-				return err
+			if v := line.CutOffsAt(600 * time.Millisecond); !math.IsNaN(v) {
+				at600[line.Policy][split] = Value{Value: 100 * v, N: len(part)}
+			}
+			if v, ok := line.DeadAirAt(0.1); ok {
+				at10[line.Policy][split] = Value{Value: float64(v.Milliseconds()), N: len(part)}
 			}
 			if split == Unseen {
-				curve.Series = append(curve.Series, seriesOf(policy, line))
-			}
-			if v, ok := cross(line, func(s swept) (float64, float64) { return s.deadAir, s.cut }, 600); ok {
-				at600.Values[split] = Value{Value: v, N: len(part)}
-			}
-			if v, ok := cross(line, func(s swept) (float64, float64) { return -s.cut, s.deadAir }, -10); ok {
-				at10.Values[split] = Value{Value: v, N: len(part)}
+				curve.Series = append(curve.Series, seriesOf(line))
 			}
 		}
+	}
+	for _, policy := range []string{"timer", "easyturn", "auto"} {
+		cut := Figure{Part: PartEndpointing, Name: group + ", " + policy + ": cut off at 600 ms of dead air", Unit: "%", Values: at600[policy]}
+		deadAir := Figure{Part: PartEndpointing, Name: group + ", " + policy + ": dead air at 10 % cut off", Unit: "ms", Values: at10[policy]}
 		if policy == "auto" {
 			o := endpointing[group]
-			at600.Goal, at600.Neighbours, at10.Goal, at10.Neighbours = o.cutAt600, o.cuts, o.deadAirAt10, o.deadAirs
+			cut.Goal, cut.Neighbours, deadAir.Goal, deadAir.Neighbours = o.cutAt600, o.cuts, o.deadAirAt10, o.deadAirs
 		}
-		e.add(at600)
-		e.add(at10)
+		e.add(cut)
+		e.add(deadAir)
 	}
 	e.report.Curves = append(e.report.Curves, curve)
 	if err := e.asShipped(group, list); err != nil {
@@ -189,40 +187,13 @@ func ofSplit(list []Heard, split string) []Heard {
 	return out
 }
 
-// line runs a policy at all settings.
-func (e *evaluation) line(policy string, list []Heard) ([]swept, error) {
-	var out []swept
-	for _, ms := range sweepSilences {
-		f, err := Sum(e.trained(Policies(ms * time.Millisecond)[policy]), list)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, swept{ms * time.Millisecond, share(f.Cut, f.N), float64(f.Mean.Milliseconds())})
-	}
-	return out, nil
-}
-
-func seriesOf(name string, line []swept) Series {
-	s := Series{Name: name}
-	for _, p := range line {
-		s.Points = append(s.Points, Point{p.deadAir, p.cut, p.silence.String()})
+// seriesOf draws a line of a sweep.
+func seriesOf(line Tradeoff) Series {
+	s := Series{Name: line.Policy}
+	for _, p := range line.Points {
+		s.Points = append(s.Points, Point{float64(p.DeadAir.Milliseconds()), 100 * p.CutOffs, p.Silence.String()})
 	}
 	return s
-}
-
-// cross returns y where x reaches a value, between two neighbouring settings.
-func cross(line []swept, xy func(swept) (x, y float64), at float64) (float64, bool) {
-	for i := 1; i < len(line); i++ {
-		x0, y0 := xy(line[i-1])
-		x1, y1 := xy(line[i])
-		if x0 <= at && at <= x1 {
-			if x0 == x1 {
-				return min(y0, y1), true
-			}
-			return y0 + (y1-y0)*(at-x0)/(x1-x0), true
-		}
-	}
-	return 0, false
 }
 
 // asShipped reports the default policy as it is.
@@ -251,8 +222,8 @@ func (e *evaluation) asShipped(group string, list []Heard) error {
 	name := group + ", as shipped: "
 	e.add(Figure{Part: PartEndpointing, Name: name + "cut off", Unit: "%", Values: cut.percent()})
 	e.add(Figure{Part: PartEndpointing, Name: name + "not ended within 3 s", Unit: "%", Values: never.percent()})
-	e.add(Figure{Part: PartEndpointing, Name: name + "dead air, median", Unit: "ms", Values: deadAir.quantile(.5)})
-	e.add(Figure{Part: PartEndpointing, Name: name + "dead air, complete, median", Unit: "ms", Values: complete.quantile(.5), Goal: &Goal{true, 500}})
+	e.add(Figure{Part: PartEndpointing, Name: name + "dead air, median", Unit: "ms", Values: deadAir.median()})
+	e.add(Figure{Part: PartEndpointing, Name: name + "dead air, complete, median", Unit: "ms", Values: complete.median(), Goal: &Goal{true, 500}})
 	return nil
 }
 
@@ -274,16 +245,17 @@ func (e *evaluation) leaveOneOut(group string, list []Heard) error {
 				others = append(others, h)
 			}
 		}
-		line, err := e.line("auto", others)
+		lines, err := Sweep(others, e.trained)
 		if err != nil {
 			return err
 		}
-		best := slices.IndexFunc(line, func(s swept) bool { return s.cut <= 10 })
+		points := lines[slices.IndexFunc(lines, func(l Tradeoff) bool { return l.Policy == "auto" })].Points
+		best := slices.IndexFunc(points, func(p TradeoffPoint) bool { return p.CutOffs <= 0.1 })
 		if best < 0 {
-			best = len(line) - 1
+			best = len(points) - 1
 		}
 		for _, h := range own {
-			d, err := Decide(e.trained(Policies(line[best].silence)["auto"]), h)
+			d, err := Decide(e.trained(Policies(points[best].Silence)["auto"]), h)
 			if err != nil {
 				return err
 			}
@@ -296,14 +268,14 @@ func (e *evaluation) leaveOneOut(group string, list []Heard) error {
 	}
 	name := group + ", auto, 10 % on the other voices: "
 	e.add(Figure{Part: PartEndpointing, Name: name + "cut off", Unit: "%", Values: cut.percent()})
-	e.add(Figure{Part: PartEndpointing, Name: name + "dead air, median", Unit: "ms", Values: deadAir.quantile(.5)})
+	e.add(Figure{Part: PartEndpointing, Name: name + "dead air, median", Unit: "ms", Values: deadAir.median()})
 	return nil
 }
 
 // recordedAnswer is the first line of an answer in a file of recorded timings. The lines of its
 // frames follow, as `hocket turn` reads them, with the awaited answer's completeness.
 type recordedAnswer struct {
-	Answer  string  `json:"answer_to"`
+	Answer  string  `json:"answer_to"` // the slot, or freeSpeech
 	Text    string  `json:"text"`
 	Speaker string  `json:"speaker"`
 	Split   string  `json:"split"`
@@ -312,10 +284,13 @@ type recordedAnswer struct {
 	EndMS   float64 `json:"end_ms"`   // of its last word
 }
 
+// freeSpeech stands for the slot of a turn that no slot waits for.
+const freeSpeech = "speech"
+
 // writeRecorded writes an answer with its frames.
 func writeRecorded(w io.Writer, h *Heard) error {
 	head, err := json.Marshal(recordedAnswer{
-		h.Slot, h.Want, h.Voice, h.Split, h.Set, float64(h.start) / float64(time.Millisecond), float64(h.start+h.End) / float64(time.Millisecond),
+		cmp.Or(h.Slot, freeSpeech), h.Want, h.Voice, h.Split, h.Set, float64(h.start) / float64(time.Millisecond), float64(h.start+h.End) / float64(time.Millisecond),
 	})
 	if err != nil {
 		return fmt.Errorf("eval: %w", err)
@@ -343,6 +318,9 @@ func ReadRecorded(r io.Reader) ([]Heard, error) {
 		}
 		if a.Answer != "" {
 			kind, known := kinds[a.Answer]
+			if a.Answer == freeSpeech {
+				a.Answer, known = "", true
+			}
 			if !known || a.Split != Seen && a.Split != Unseen || a.StartMS < 0 || a.EndMS <= a.StartMS {
 				return nil, fmt.Errorf("line %d: invalid answer: expected answer_to, split, start_ms and end_ms", n)
 			}

@@ -62,23 +62,20 @@ func (s spread) add(r *Recording, v float64) {
 	s[r.Split][r.Speaker] = append(s[r.Split][r.Speaker], v)
 }
 
-// quantile returns the q-quantiles.
-func (s spread) quantile(q float64) map[string]Value {
+// median returns the medians.
+func (s spread) median() map[string]Value {
 	out := map[string]Value{}
 	for split, voices := range s {
 		v := Value{Voices: map[string]float64{}}
 		var all []float64
 		for name, list := range voices {
-			v.Voices[name] = quantile(list, q)
+			v.Voices[name] = median(list)
 			all = append(all, list...)
 		}
-		v.Value, v.N = quantile(all, q), len(all)
+		v.Value, v.N = median(all), len(all)
 		out[split] = v
 	}
 	return out
 }
 
-func quantile(list []float64, q float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
-}
+func median(list []float64) float64 { return slices.Sorted(slices.Values(list))[len(list)/2] }
