@@ -14,6 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/detector/silero"
+	"github.com/hocketvoice/hocket/internal/chain"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
@@ -88,7 +89,8 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, p.speech.Close()) }()
-	utterances, err := caller(ctx, o.Lines, p.speech.voiceOfCallers())
+	o.Realtime = o.Realtime || p.speech.Hosted
+	utterances, err := caller(ctx, o.Lines, p.speech.Caller)
 	if err != nil {
 		return result, inputError{err}
 	}
@@ -140,6 +142,10 @@ func prepare(o CallOptions) (p prepared, err error) {
 	}
 	if p.speech, err = NewSpeech(p.opts.Speech); err != nil || o.Note == nil {
 		return p, err
+	}
+	p.speech.Report = func(w chain.Switch) { o.Note(describe(w)) }
+	if p.speech.Hosted && !o.Realtime {
+		o.Note("the call runs in real time: it has speech engines that are reached over a network")
 	}
 	p.opts.remark(settings.AgentName(o.Agent), o.Note)
 	for _, problem := range p.agent.Problems {
@@ -262,7 +268,8 @@ func optionsOf(def *settings.Agent, installation *config.Config) (Options, error
 	own := c.Model
 	if installation != nil {
 		c = c.Or(installation)
-	} else if err := model.ForeignKey(c); err != nil {
+		ownConnections(c, installation)
+	} else if err := settings.Join(model.ForeignKey(c), foreignKeys(c)); err != nil {
 		return Options{}, err
 	}
 	if c.Model, err = agentModel(def, own, installation); err != nil {

@@ -143,8 +143,8 @@ func TestDocumentAgrees(t *testing.T) {
 func TestDocumentExamples(t *testing.T) {
 	text := readDocument(t)
 	examples := regexp.MustCompile("(?s)([^\n]*)\n\n```yaml\n(.*?)```").FindAllStringSubmatch(text, -1)
-	if len(examples) != 4 {
-		t.Fatalf("%d examples, expected 4", len(examples))
+	if len(examples) != 5 {
+		t.Fatalf("%d examples, expected 5", len(examples))
 	}
 	for i, example := range examples {
 		o := mustLoad(t, example[2])
@@ -162,6 +162,10 @@ func TestDocumentExamples(t *testing.T) {
 				t.Errorf("feedback: documented %+v, it is %+v", o.Conversation.Limits.Feedback, want)
 			}
 		case 3:
+			if o.Speech.Recognizer != "soniox pocketsphinx" || o.Speech.Synthesizer != "soniox flite" {
+				t.Errorf("speech: %+v", o.Speech)
+			}
+		case 4:
 			if len(o.Tools.MCP) != 1 || len(o.Tools.HTTP) != 1 || !o.Tools.MCP[0].Tools[0].Confirm || len(o.Tools.Command) != 1 || o.Tools.Command[0].Stdin != "{question}" {
 				t.Errorf("the last example gives %+v", o.Tools)
 			}
@@ -206,6 +210,8 @@ func engineDefaults(t *testing.T) map[string]string {
 	for _, path := range []string{
 		"greeting", "filter.echo_level", "filter.echo_delay", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
+		"speech.soniox.key_env", "speech.soniox.voice", "speech.soniox.recognizer_model", "speech.soniox.recognizer_url",
+		"speech.soniox.synthesizer_model", "speech.soniox.synthesizer_url",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
 		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
 		"models[].name", "models[].base_url", "models[].key_env", "models[].api_version", "models[].organization", "models[].max_tokens",
@@ -361,5 +367,16 @@ func written(v reflect.Value) string {
 		return fmt.Sprint(v.Bool())
 	default:
 		return v.String()
+	}
+}
+
+// TestProvidersDocument checks that docs/providers.md has the table of the code.
+func TestProvidersDocument(t *testing.T) {
+	b, err := os.ReadFile("../../docs/providers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ProvidersTable(); !strings.Contains(string(b), "\n"+want+"\n") {
+		t.Errorf("docs/providers.md does not have this table:\n%s", want)
 	}
 }

@@ -121,7 +121,9 @@ func values(t *testing.T, k config.Key) []string {
 	case k.Path == "speech.voice":
 		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
-		return nil // there is one
+		return []string{"soniox", "[soniox]"}
+	case strings.HasPrefix(k.Path, "speech.soniox.") && strings.HasSuffix(k.Path, "_url"):
+		return []string{`"wss://h/y"`}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
 	case k.Path == "server.path":
@@ -360,9 +362,12 @@ func TestAgentConfig(t *testing.T) {
 // their places.
 func TestEngines(t *testing.T) {
 	for text, want := range map[string]string{
-		"speech: {voice: kall16}":                     `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
-		"speech: {silero: {weights: w.onnx}}":         "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",
-		"speech: {pocketsphinx: {dictionary: d.dic}}": "speech.pocketsphinx.dictionary: d.dic: no such file",
+		"speech: {voice: kall16}":                      `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
+		"speech: {recognizer: [soniox, soniox]}":       `speech.recognizer: has soniox twice`,
+		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, soniox; did you mean soniox?`,
+		"speech: {soniox: {recognizer_url: http://h}}": "speech.soniox.recognizer_url: is not the address of a WebSocket: expected a URL such as wss://HOST/PATH",
+		"speech: {silero: {weights: w.onnx}}":          "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",
+		"speech: {pocketsphinx: {dictionary: d.dic}}":  "speech.pocketsphinx.dictionary: d.dic: no such file",
 	} {
 		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/chain"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/journal"
@@ -282,6 +283,9 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 	case err != nil:
 		return nil, err
 	}
+	engines.Report = func(w chain.Switch) {
+		s.o.Log.Warn("a speech engine has failed", "kind", w.Kind, "engine", w.From, "next", w.To, "pause", w.Pause, "error", w.Err)
+	}
 	s.close = append(s.close, engines.Close)
 	for _, n := range engines.Notes {
 		note(n)
@@ -318,7 +322,7 @@ func covers(tag, language string) bool {
 func (a *served) call(transport string) hub.Call {
 	call := hub.Call{
 		Agent: a.name, Version: a.version(), Transport: transport, Recording: a.records(transport), Wait: a.resume, Privacy: a.opts.Conversation.Privacy,
-		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": a.opts.Speech.Recognizer, "voice": a.opts.Speech.Synthesizer},
+		Services: map[string]string{"model": a.opts.Model.Name, "recognizer": string(a.opts.Speech.Recognizer), "voice": string(a.opts.Speech.Synthesizer)},
 		Session: func(c *hub.Conversation) (*session.Session, error) {
 			o := a.session(transport)
 			a.attach(&o, c)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/detector/energy"
 	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/detector/smartturn"
+	"github.com/hocketvoice/hocket/internal/chain"
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/onnx"
 	"github.com/hocketvoice/hocket/port"
@@ -23,9 +25,17 @@ import (
 type Speech struct {
 	Recognizer  port.Recognizer
 	Synthesizer port.Synthesizer
-	Callers     port.Synthesizer // of the callers of hocket call; if nil, Synthesizer
 	Detector    port.Detector
 	EndOfTurn   port.EndOfTurn // nil: words and silence alone tell the end of a turn
+	// Caller speaks texts of a simulated caller. It is Synthesizer if flite is not part of
+	// this build.
+	Caller port.Synthesizer
+	// Hosted reports that an engine is reached over a network, so that calls run in real
+	// time.
+	Hosted bool
+	// Report, if not nil, is called when an engine has failed and another takes over. It must
+	// be set before the engines are used and must not block.
+	Report func(chain.Switch)
 	// Notes are remarks about replacements for missing parts.
 	Notes []string
 
@@ -53,59 +63,16 @@ func NewSpeech(c config.Speech) (_ *Speech, err error) {
 	if s.Detector, err = s.detector(c); err != nil {
 		return nil, err
 	}
-	if err := s.voice(c); err != nil {
+	if err := s.openVoices(c); err != nil {
 		return nil, err
 	}
-	ears, err := pocketsphinx.New(pocketsphinx.Options{
-		AcousticModel: c.Pocketsphinx.AcousticModel, LanguageModel: c.Pocketsphinx.LanguageModel,
-		Dictionary: c.Pocketsphinx.Dictionary,
-	})
-	if err != nil {
+	if err := s.openEars(c); err != nil {
 		return nil, err
 	}
-	s.Recognizer = ears
-	s.close = append(s.close, ears.Close)
 	if err := s.endOfTurn(c); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// voice opens the synthesizer.
-func (s *Speech) voice(c config.Speech) error {
-	if c.Synthesizer == "piper" {
-		models := modelsFolder(c.Models)
-		voice, err := piper.New(piper.Options{
-			Library: filepath.Join(models, onnx.Library()), Network: cmp.Or(c.Piper.Network, filepath.Join(models, piper.Network)),
-		})
-		if err != nil {
-			return err
-		}
-		s.Synthesizer = voice
-		s.close = append(s.close, voice.Close)
-		// Piper's voice is the agent's alone.
-		callers, err := flite.New(flite.Options{})
-		if err == nil {
-			s.Callers = callers
-			s.close = append(s.close, callers.Close)
-		}
-		return nil
-	}
-	voice, err := flite.New(flite.Options{Voice: c.Voice})
-	if err != nil {
-		return err
-	}
-	s.Synthesizer = voice
-	s.close = append(s.close, voice.Close)
-	return nil
-}
-
-// voiceOfCallers returns the synthesizer of the callers.
-func (s *Speech) voiceOfCallers() port.Synthesizer {
-	if s.Callers != nil {
-		return s.Callers
-	}
-	return s.Synthesizer
 }
 
 // endOfTurn opens the model that hears the end of a turn, if it is installed. If not, it returns
@@ -175,4 +142,129 @@ func (s *Speech) detector(c config.Speech) (port.Detector, error) {
 		return nil, fmt.Errorf("voice activity: %w", err)
 	}
 	return d, nil
+}
+
+// openVoices opens the synthesizers.
+func (s *Speech) openVoices(c config.Speech) error {
+	var voices []chain.Voice
+	for _, name := range c.Synthesizer.List() {
+		voice, err := s.openVoice(c, name)
+		if err != nil {
+			return err
+		}
+		voices = append(voices, chain.Voice{Name: name, Synthesizer: voice})
+		if name == DefaultSynthesizer {
+			s.Caller = voice
+		}
+	}
+	s.Synthesizer = voices[0].Synthesizer
+	if len(voices) > 1 {
+		s.Synthesizer = chain.NewSynthesizer(voices, s.report)
+	}
+	if s.Caller != nil {
+		return nil
+	}
+	s.Caller = s.Synthesizer
+	if caller, err := flite.New(flite.Options{}); err == nil {
+		s.Caller = caller
+		s.close = append(s.close, caller.Close)
+	}
+	return nil
+}
+
+// openVoice opens a synthesizer. speech.voice is a voice of flite.
+func (s *Speech) openVoice(c config.Speech, name string) (port.Synthesizer, error) {
+	switch name {
+	case "flite":
+		voice, err := flite.New(flite.Options{Voice: c.Voice})
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, voice.Close)
+		return voice, nil
+	case "piper":
+		models := modelsFolder(c.Models)
+		voice, err := piper.New(piper.Options{
+			Library: filepath.Join(models, onnx.Library()), Network: cmp.Or(c.Piper.Network, filepath.Join(models, piper.Network)),
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, voice.Close)
+		return ownVoice{voice}, nil
+	}
+	v, ok := vendorNamed(name)
+	if !ok {
+		return nil, fmt.Errorf("speech.synthesizer: %q is unknown", name)
+	}
+	voice, err := v.synthesizer(*v.of(&c))
+	if err != nil {
+		return nil, fmt.Errorf("speech.synthesizer: %w", err)
+	}
+	s.Hosted = true
+	s.close = append(s.close, voice.Close)
+	return ownVoice{voice}, nil
+}
+
+// ownVoice is a synthesizer whose voice its options say: the names of voices are those of
+// one engine alone.
+type ownVoice struct{ port.Synthesizer }
+
+// Speak implements [port.Synthesizer].
+func (v ownVoice) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
+	u.Voice = ""
+	return v.Synthesizer.Speak(ctx, u, emit)
+}
+
+// openEars opens the recognizers.
+func (s *Speech) openEars(c config.Speech) error {
+	var ears []chain.Ear
+	for _, name := range c.Recognizer.List() {
+		r, err := s.openEar(c, name)
+		if err != nil {
+			return err
+		}
+		ears = append(ears, chain.Ear{Name: name, Recognizer: r})
+	}
+	s.Recognizer = ears[0].Recognizer
+	if len(ears) > 1 {
+		s.Recognizer = chain.NewRecognizer(ears, s.report)
+	}
+	return nil
+}
+
+func (s *Speech) openEar(c config.Speech, name string) (port.Recognizer, error) {
+	v, ok := vendorNamed(name)
+	if !ok {
+		ears, err := pocketsphinx.New(pocketsphinx.Options{
+			AcousticModel: c.Pocketsphinx.AcousticModel, LanguageModel: c.Pocketsphinx.LanguageModel,
+			Dictionary: c.Pocketsphinx.Dictionary,
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.close = append(s.close, ears.Close)
+		return ears, nil
+	}
+	r, err := v.recognizer(*v.of(&c))
+	if err != nil {
+		return nil, fmt.Errorf("speech.recognizer: %w", err)
+	}
+	s.Hosted = true
+	s.close = append(s.close, r.Close)
+	return r, nil
+}
+
+func (s *Speech) report(w chain.Switch) {
+	if s.Report != nil {
+		s.Report(w)
+	}
+}
+
+// describe describes a switch for a person.
+func describe(w chain.Switch) string {
+	if w.To == "" {
+		return fmt.Sprintf("the %s %s has failed, and there is no other: %v", w.Kind, w.From, w.Err)
+	}
+	return fmt.Sprintf("the %s %s has failed: %s takes over for %v: %v", w.Kind, w.From, w.To, w.Pause, w.Err)
 }

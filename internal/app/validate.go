@@ -72,6 +72,7 @@ func engines(c *config.Config) config.Problems {
 		p.Suggestion = config.Nearest(v, flite.Voices())
 		all = append(all, p)
 	}
+	all = append(all, vendorProblems(c)...)
 	for _, f := range []struct{ key, path string }{
 		{"speech.silero.weights", c.Speech.Silero.Weights},
 		{"speech.models", c.Speech.Models},

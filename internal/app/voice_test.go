@@ -3,13 +3,9 @@
 package app
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/hocketvoice/hocket/conv"
-	"github.com/hocketvoice/hocket/session"
 )
 
 // iban is an account number as somebody reads it aloud, with pauses to look.
@@ -158,42 +154,14 @@ func TestExamplesBySpeech(t *testing.T) {
 // agent's words whole, and what of them was cut off.
 func holdCall(t *testing.T, agent string, lines []CallerLine) (meant, unheard string) {
 	t.Helper()
-	items := make(map[string]conv.Item) // the last form of each
-	var order []string
+	var words dialogue
 	_, err := Call(t.Context(), CallOptions{
 		Agent: "../../examples/" + agent, Lines: lines,
-		Day: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC),
-		Watch: func(s session.Step) {
-			for _, it := range s.State.History {
-				id := fmt.Sprint(it.Turn, it.Role, it.Part, it.CallID)
-				if _, ok := items[id]; !ok {
-					order = append(order, id)
-				}
-				items[id] = it
-			}
-		},
+		Day:   time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC),
+		Watch: words.watch,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said, cut strings.Builder
-	for _, id := range order {
-		it := items[id]
-		switch it.Role {
-		case conv.RoleTool:
-			continue
-		case conv.RoleAgent:
-			full := it.Text
-			if it.Full != "" {
-				full = it.Full
-			}
-			fmt.Fprintf(&said, "agent: %s\n", full)
-			if it.Interrupted {
-				fmt.Fprintln(&cut, strings.TrimPrefix(full, it.Text))
-			}
-		case conv.RoleUser:
-			fmt.Fprintf(&said, "caller: %s\n", it.Text)
-		}
-	}
-	return said.String(), strings.TrimSpace(cut.String())
+	return words.said()
 }

@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // Config is the content of a config file. The same keys may be in a section
 // `settings:`, as in an agent's file.
 type Config struct {
@@ -195,8 +197,8 @@ type Retry struct {
 
 // Speech selects the speech engines and their models.
 type Speech struct {
-	Recognizer   string       `yaml:"recognizer" oneof:"pocketsphinx"`
-	Synthesizer  string       `yaml:"synthesizer" oneof:"flite piper"`
+	Recognizer   Engines      `yaml:"recognizer" oneof:"pocketsphinx soniox"`
+	Synthesizer  Engines      `yaml:"synthesizer" oneof:"flite piper soniox"`
 	Voice        string       `yaml:"voice"`
 	Detector     string       `yaml:"detector" oneof:"auto silero energy"`
 	EndOfTurn    string       `yaml:"end_of_turn" oneof:"auto smartturn none"`
@@ -204,6 +206,24 @@ type Speech struct {
 	Silero       Silero       `yaml:"silero"`
 	Piper        Piper        `yaml:"piper"`
 	Pocketsphinx Pocketsphinx `yaml:"pocketsphinx"`
+	Soniox       Vendor       `yaml:"soniox"`
+}
+
+// Engines are the names of engines, separated by spaces, in the order in which they are
+// tried.
+type Engines string
+
+// List returns the names.
+func (e Engines) List() []string { return strings.Fields(string(e)) }
+
+// Vendor configures the speech services of a vendor.
+type Vendor struct {
+	KeyEnv           string `yaml:"key_env"`
+	Voice            string `yaml:"voice"`
+	RecognizerModel  string `yaml:"recognizer_model"`
+	RecognizerURL    string `yaml:"recognizer_url"`
+	SynthesizerModel string `yaml:"synthesizer_model"`
+	SynthesizerURL   string `yaml:"synthesizer_url"`
 }
 
 // Silero selects the weights of the detector silero.

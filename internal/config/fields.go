@@ -117,6 +117,8 @@ func (f field) kind() string {
 		return s.kind()
 	}
 	switch {
+	case f.typ == reflect.TypeFor[Engines]():
+		return "`" + strings.Join(f.oneof, "`, `") + "`, or a list of them"
 	case len(f.oneof) > 0:
 		return "`" + strings.Join(f.oneof, "`, `") + "`"
 	case f.path:

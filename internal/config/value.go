@@ -31,9 +31,28 @@ func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string)
 		d.section(n, v, f, path)
 	case f.typ.Kind() == reflect.Slice:
 		d.list(n, v, f, path)
+	case f.typ == reflect.TypeFor[Engines]() && n.Kind == yamlfile.Sequence:
+		d.engines(n, v, f, path)
 	default:
 		d.scalar(n, v, f, path)
 	}
+}
+
+// engines reads a list of engines.
+func (d *decoder) engines(n *yamlfile.Node, v reflect.Value, f field, path string) {
+	var names []string
+	list := reflect.New(reflect.SliceOf(f.typ)).Elem()
+	elem := f
+	elem.typ = list.Type()
+	d.list(n, list, elem, path)
+	for i := range list.Len() {
+		name := list.Index(i).String()
+		if slices.Contains(names, name) {
+			d.add(d.position(&n.Items[i]), path, "", "has %s twice: expected each engine once", name)
+		}
+		names = append(names, name)
+	}
+	v.SetString(strings.Join(names, " "))
 }
 
 // section reads a section. A section that begins with a policy may be only its name,

@@ -70,8 +70,6 @@ type RecognizerOptions struct {
 	// FinalWithin is the time after which a Finalize is answered with the words that are
 	// known; 900 ms if 0, which is below a conversation's patience.
 	FinalWithin time.Duration
-	// Languages are those of [port.Languages]; nil if all are possible.
-	Languages []string
 }
 
 // Recognizer implements [port.Recognizer]. It is safe for concurrent use.
@@ -92,9 +90,6 @@ func NewRecognizer(o RecognizerOptions) *Recognizer {
 
 // Close releases the recognizer. Its streams must have been closed.
 func (r *Recognizer) Close() error { r.o.Dialer.Close(); return nil }
-
-// Languages implements [port.Languages].
-func (r *Recognizer) Languages() []string { return r.o.Languages }
 
 // Open connects to the service and starts a stream.
 func (r *Recognizer) Open(ctx context.Context, cfg port.RecognizerConfig, sink func(port.Transcript)) (port.RecognizerStream, error) {

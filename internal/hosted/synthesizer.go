@@ -71,8 +71,6 @@ type SynthesizerOptions struct {
 	// Texts is the number of texts that a connection may have at a time, with cancelled
 	// ones that the service has not ended; 1 if 0.
 	Texts int
-	// Languages are those of [port.Languages]; nil if all are possible.
-	Languages []string
 }
 
 // Synthesizer implements [port.Synthesizer]. A text has a connection of its own, which later
@@ -111,9 +109,6 @@ func NewSynthesizer(o SynthesizerOptions) *Synthesizer {
 
 // Rate implements [port.Synthesizer].
 func (s *Synthesizer) Rate() int { return s.o.Rate }
-
-// Languages implements [port.Languages].
-func (s *Synthesizer) Languages() []string { return s.o.Languages }
 
 // Close closes the connections and waits for their goroutines. No Speak may run.
 func (s *Synthesizer) Close() error {

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/socket"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/soniox"
+)
+
+// Vendor describes the speech services of a vendor that are reached over a network.
+type Vendor struct {
+	Name string // as the config names it
+	// KeyEnv is the vendor's environment variable for the key.
+	KeyEnv string
+	// Hears and Speaks describe the services; zero if the vendor has none.
+	Hears  Hearing
+	Speaks Speaking
+
+	of          func(*config.Speech) *config.Vendor
+	recognizer  func(c config.Vendor) (hostedRecognizer, error)
+	synthesizer func(c config.Vendor) (hostedSynthesizer, error)
+	foreign     func(c config.Vendor) (recognizer, synthesizer bool)
+}
+
+// Hearing describes a recognizer.
+type Hearing struct {
+	Model string // by default
+	// Partials, Words, Terms, Endpoints and EndOfTurn report whether it gives interim
+	// results and the times of words, takes key terms, judges that somebody has finished,
+	// and gives the probability of that.
+	Partials, Words, Terms, Endpoints, EndOfTurn bool
+	Languages                                    string
+}
+
+// Speaking describes a synthesizer.
+type Speaking struct {
+	Model, Voice string // by default
+	Words        bool   // it tells when words begin
+	Cancel       string // how a text is cancelled
+	Rate         int    // of its sound, in hertz
+	Languages    string
+}
+
+type hostedRecognizer interface {
+	port.Recognizer
+	Close() error
+}
+
+type hostedSynthesizer interface {
+	port.Synthesizer
+	Close() error
+}
+
+// Vendors returns the vendors in the order in which they are documented.
+func Vendors() []Vendor {
+	return []Vendor{sonioxVendor()}
+}
+
+func sonioxVendor() Vendor {
+	hears := func(c config.Vendor) soniox.Options {
+		return soniox.Options{URL: c.RecognizerURL, KeyEnv: c.KeyEnv, Model: c.RecognizerModel}
+	}
+	speaks := func(c config.Vendor) soniox.Options {
+		return soniox.Options{URL: c.SynthesizerURL, KeyEnv: c.KeyEnv, Model: c.SynthesizerModel, Voice: c.Voice}
+	}
+	return Vendor{
+		Name: "soniox", KeyEnv: soniox.KeyEnv,
+		Hears:       Hearing{Model: soniox.RecognizerModel, Partials: true, Words: true, Terms: true, Endpoints: true, Languages: "60 and more"},
+		Speaks:      Speaking{Model: soniox.SynthesizerModel, Voice: soniox.DefaultVoice, Words: true, Cancel: "the stream", Rate: 24000, Languages: "60 and more"},
+		of:          func(s *config.Speech) *config.Vendor { return &s.Soniox },
+		recognizer:  func(c config.Vendor) (hostedRecognizer, error) { return soniox.NewRecognizer(hears(c)) },
+		synthesizer: func(c config.Vendor) (hostedSynthesizer, error) { return soniox.NewSynthesizer(speaks(c)) },
+		foreign:     func(c config.Vendor) (bool, bool) { return hears(c).Foreign(), speaks(c).Foreign() },
+	}
+}
+
+// vendorNamed returns a vendor by its name.
+func vendorNamed(name string) (Vendor, bool) {
+	all := Vendors()
+	i := slices.IndexFunc(all, func(v Vendor) bool { return v.Name == name })
+	if i < 0 {
+		return Vendor{}, false
+	}
+	return all[i], true
+}
+
+// vendorProblems returns the problems of the sections of vendors.
+func vendorProblems(c *config.Config) config.Problems {
+	var all config.Problems
+	for _, v := range Vendors() {
+		key := "speech." + v.Name
+		own := *v.of(&c.Speech)
+		if own == (config.Vendor{}) {
+			continue
+		}
+		for _, f := range []struct{ name, value string }{{"recognizer_url", own.RecognizerURL}, {"synthesizer_url", own.SynthesizerURL}} {
+			if f.value == "" {
+				continue
+			}
+			if err := socket.CheckURL(f.value); err != nil {
+				all = append(all, c.Problem(key+"."+f.name, err.Error()))
+			}
+		}
+		if !v.hears() && own.RecognizerURL+own.RecognizerModel != "" {
+			all = append(all, c.Problem(key, "has keys of a recognizer: expected those of a synthesizer, since "+v.Name+" has no recognizer here"))
+		}
+	}
+	return all
+}
+
+func (v Vendor) hears() bool  { return v.recognizer != nil }
+func (v Vendor) speaks() bool { return v.synthesizer != nil }
+
+// foreignKeys returns an error if an agent's own file would send a vendor's key to another
+// server.
+func foreignKeys(c *config.Config) error {
+	for _, v := range Vendors() {
+		hears, speaks := v.foreign(*v.of(&c.Speech))
+		key := map[bool]string{true: "recognizer_url", false: "synthesizer_url"}[hears]
+		if hears || speaks {
+			return config.Problems{c.Problem("speech."+v.Name+"."+key, "would get the key of "+v.Name+": only a config file (--config) may send it to another server")}
+		}
+	}
+	return nil
+}
+
+// ownConnections takes from an agent's settings what only the installation may set where there
+// is a config: addresses of services and the names of keys.
+func ownConnections(agent *config.Config, installation *config.Config) {
+	for _, v := range Vendors() {
+		to, from := v.of(&agent.Speech), v.of(&installation.Speech)
+		to.KeyEnv, to.RecognizerURL, to.SynthesizerURL = from.KeyEnv, from.RecognizerURL, from.SynthesizerURL
+	}
+}
+
+// yes returns how a table says that something is supported.
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "–"
+}
+
+// ProvidersTable returns a table in Markdown of the speech services that are reached over a
+// network.
+func ProvidersTable() string {
+	var b strings.Builder
+	b.WriteString("| hears | key | model | partials | word times | key terms | endpoint | end of turn | languages |\n|---|---|---|---|---|---|---|---|---|\n")
+	for _, v := range Vendors() {
+		if h := v.Hears; v.hears() {
+			fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n", v.Name, v.KeyEnv, h.Model,
+				yes(h.Partials), yes(h.Words), yes(h.Terms), yes(h.Endpoints), yes(h.EndOfTurn), h.Languages)
+		}
+	}
+	b.WriteString("\n| speaks | key | model | voice | word times | cancels | sound | languages |\n|---|---|---|---|---|---|---|---|\n")
+	for _, v := range Vendors() {
+		if s := v.Speaks; v.speaks() {
+			fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | `%s` | %s | %s | %d kHz | %s |\n", v.Name, v.KeyEnv, cmp.Or(s.Model, "–"), s.Voice,
+				yes(s.Words), s.Cancel, s.Rate/1000, s.Languages)
+		}
+	}
+	return b.String()
+}
