@@ -26,17 +26,17 @@ func Client(t *testing.T, file string, result any, env ...string) {
 		t.Fatal(err)
 	}
 	fetch := filepath.Join(root, "provider", "testdata", "fetch")
-	if out, err := exec.CommandContext(t.Context(), fetch, "check", kind).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), fetch, "check", kind).CombinedOutput(); err != nil { //nolint:gosec // the project's own script
 		t.Skipf("the vendors' clients are not installed: run provider/testdata/fetch: %s", out)
 	}
 	home := filepath.Join(root, "third_party", "provider-"+kind)
-	cmd := exec.CommandContext(t.Context(), filepath.Join(home, "bin", "python"), filepath.Join("testdata", file))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(home, "bin", "python"), filepath.Join("testdata", file)) //nolint:gosec // what fetch has installed
 	if kind == "npm" {
 		node, err := exec.LookPath("node")
 		if err != nil {
 			t.Skip("node is not installed: the client runs on it")
 		}
-		cmd = exec.CommandContext(t.Context(), node, "--no-warnings", filepath.Join("testdata", file))
+		cmd = exec.CommandContext(t.Context(), node, "--no-warnings", filepath.Join("testdata", file)) //nolint:gosec // a script of the tests
 	}
 	cmd.Env = append(append(os.Environ(), "CLIENT_HOME="+home, "PYTHONDONTWRITEBYTECODE=1"), env...)
 	var errors bytes.Buffer

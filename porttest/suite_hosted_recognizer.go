@@ -77,7 +77,7 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := &caller{t: t, c: c, r: r, net: net, server: server, sleep: time.Sleep}
+				p := &caller{t: t, c: c, r: r, net: net, server: server, sleep: time.Sleep} //nolint:forbidigo // in a bubble
 				rule.test(p)
 				p.close()
 				closeOf(t, r)
@@ -158,12 +158,9 @@ func (p *caller) close() {
 	}
 }
 
-// sound writes a tone, or silence, and returns the first error. No write may take time.
-func (p *caller) sound(tone bool, d time.Duration) error {
-	pcm := make([]int16, 320)
-	if tone {
-		pcm = Tone(16000, 20*time.Millisecond)
-	}
+// sound writes a tone and returns the first error. No write may take time.
+func (p *caller) sound(d time.Duration) error {
+	pcm := Tone(16000, 20*time.Millisecond)
 	for ; d > 0; d -= 20 * time.Millisecond {
 		p.sleep(20 * time.Millisecond)
 		began := time.Now()
@@ -190,7 +187,7 @@ func (p *caller) must(err error) {
 func (p *caller) say() {
 	p.t.Helper()
 	p.must(p.s.Begin())
-	p.must(p.sound(true, 1500*time.Millisecond))
+	p.must(p.sound(1500 * time.Millisecond))
 	p.must(p.s.Finalize())
 	p.sleep(1500 * time.Millisecond)
 	p.pos += audio.PosOf(1500*time.Millisecond, 16000)
@@ -282,9 +279,9 @@ func hostedFails(class string) func(*caller) {
 		began := time.Now()
 		err := p.s.Begin()
 		for err == nil && time.Since(began) < 10*time.Second {
-			err = p.sound(true, time.Second)
+			err = p.sound(time.Second)
 		}
-		p.wantFailure(err, class)
+		_ = p.wantFailure(err, class)
 		if took := time.Since(began); took > 4*time.Second {
 			p.t.Errorf("the error came after %v", took)
 		}
@@ -299,16 +296,16 @@ func hostedSlow(p *caller) {
 	if err == nil { // a service may be silent only after it was told what to do
 		p.s = s
 		if err = s.Begin(); err == nil {
-			err = p.sound(true, 20*time.Second)
+			err = p.sound(20 * time.Second)
 		}
 	}
-	p.wantFailure(err, errclass.NetworkTimeout)
+	_ = p.wantFailure(err, errclass.NetworkTimeout)
 }
 
 func hostedDeaf(p *caller) {
 	p.open()
 	p.must(p.s.Begin())
-	p.must(p.sound(true, time.Second))
+	p.must(p.sound(time.Second))
 	asked := time.Now()
 	p.must(p.s.Finalize())
 	for len(p.finals()) == 0 && time.Since(asked) < 5*time.Second {
@@ -350,13 +347,13 @@ func hostedLostIdle(p *caller) {
 func hostedDiscards(p *caller) {
 	p.open()
 	p.must(p.s.Begin())
-	p.must(p.sound(true, time.Second))
+	p.must(p.sound(time.Second))
 	p.must(p.s.Discard())
 	p.mu.Lock()
 	known := len(p.got)
 	p.mu.Unlock()
 	p.must(p.s.Begin())
-	p.must(p.sound(true, time.Second))
+	p.must(p.sound(time.Second))
 	p.must(p.s.Finalize())
 	p.sleep(1500 * time.Millisecond)
 	p.mu.Lock()
@@ -386,8 +383,8 @@ func hostedExpects(p *caller) {
 func hostedCloses(p *caller) {
 	p.open()
 	p.must(p.s.Begin())
-	p.must(p.sound(true, time.Second))
+	p.must(p.sound(time.Second))
 	p.must(p.s.Finalize())
 	p.must(p.s.Begin())
-	p.must(p.sound(true, 500*time.Millisecond))
+	p.must(p.sound(500 * time.Millisecond))
 }

@@ -73,7 +73,7 @@ func TestHostedSynthesizer(t *testing.T, c HostedSynthesizer) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rule.test(&listener{t: t, c: c, v: v, net: net, server: server, sleep: time.Sleep})
+				rule.test(&listener{t: t, c: c, v: v, net: net, server: server, sleep: time.Sleep}) //nolint:forbidigo // in a bubble
 				closeOf(t, v)
 				transport.CloseIdleConnections()
 			})

@@ -182,8 +182,12 @@ func TestNextEarHearsTheUtterance(t *testing.T) {
 		n    int
 		want string
 	}{
-		{"open", 1, "b1 one|b2 two|b3 three"}, {"begin", 1, "b1 one|b2 two|b3 three"}, {"write", 20, "b1 one|b2 two|b3 three"},
-		{"finalize", 1, "b1 one|b2 two|b3 three"}, {"write", 70, "a1 one|b1 one|b2 two"}, {"finalize", 2, "a1 one|b1 one|b2 two"},
+		{"open", 1, "b1 one|b2 two|b3 three"},
+		{"begin", 1, "b1 one|b2 two|b3 three"},
+		{"write", 20, "b1 one|b2 two|b3 three"},
+		{"finalize", 1, "b1 one|b2 two|b3 three"},
+		{"write", 70, "a1 one|b1 one|b2 two"},
+		{"finalize", 2, "a1 one|b1 one|b2 two"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var l log

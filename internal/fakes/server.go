@@ -94,7 +94,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, protocols []strin
 	if err != nil {
 		return // Accept has responded
 	}
-	defer ws.CloseNow()
+	defer func() { _ = ws.CloseNow() }() // it may be closed already
 	ws.SetReadLimit(1 << 20)
 	s.mu.Lock()
 	s.open++

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -282,7 +283,7 @@ func (o *output) add(ctx context.Context, s Sound) error {
 			o.waiting = append(o.waiting, m)
 		}
 	}
-	data := append(o.odd, s.PCM...)
+	data := slices.Concat(o.odd, s.PCM)
 	o.odd = append([]byte(nil), data[len(data)/2*2:]...)
 	o.pcm = audio.AppendFromS16LE(o.pcm[:0], data)
 	for rest := o.pcm; len(rest) > 0; {

@@ -1,6 +1,7 @@
 package hosted
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
@@ -180,7 +181,7 @@ func (u *utterance) partial() []port.Transcript {
 }
 
 func (u *utterance) transcript() port.Transcript {
-	t := transcript(assemble(append(u.fixed[:len(u.fixed):len(u.fixed)], u.volatile...)))
+	t := transcript(assemble(slices.Concat(u.fixed, u.volatile)))
 	t.Language, t.EndOfTurn = u.language, u.score
 	return t
 }

@@ -133,7 +133,7 @@ func TestMessagesAndCloseCodes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer ws.CloseNow()
+			defer func() { _ = ws.CloseNow() }()
 			if err := ws.Write(t.Context(), Message{Binary: true, Data: []byte("ab")}); err != nil {
 				t.Fatal(err)
 			}

@@ -93,7 +93,7 @@ func (s *Recognizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
 		return
 	}
-	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) {
+	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { //nolint:contextcheck // c has its context
 		h := &listener{s: s, c: c, began: s.now()}
 		if no := h.listen(ok); no != nil {
 			s.Break("%s", no.message)

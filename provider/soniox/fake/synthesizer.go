@@ -67,7 +67,7 @@ func (s *Synthesizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
 		return
 	}
-	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) {
+	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { //nolint:contextcheck // c has its context
 		now := time.Now
 		if s.Now != nil {
 			now = s.Now
