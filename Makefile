@@ -185,10 +185,10 @@ soak: have-deps
 	HOCKET_LONG=1 go test $(RACE) -count=1 -shuffle=on -timeout 4h -tags '$(TAGS)' $(PLAINPKGS)
 	HOCKET_KILLS=500 go test -count=1 -v -run AtRandomMoments -timeout 2h -tags '$(TAGS)' ./internal/cli
 
-## ears: the calls with an echo of the agent's voice, all of them (half an hour)
+## ears: the calls with an echo of the agent's voice and with sounds that stop it, all of them (half an hour)
 .PHONY: ears
 ears: have-deps
-	HOCKET_LONG=1 go test -count=1 -v -run Ears -timeout 4h -tags '$(TAGS)' ./internal/eval
+	HOCKET_LONG=1 go test -count=1 -v -run Ears -timeout 4h -tags '$(TAGS)' ./internal/eval ./internal/app
 
 ## panel: the panel's bundle from web/, into server/panel/dist (needs Node)
 .PHONY: panel

@@ -39,8 +39,8 @@ type Options struct {
 	// SpeakNotices makes the agent also say aloud that an answer failed, for callers without
 	// a screen.
 	SpeakNotices bool `json:"speak_notices,omitzero"`
-	// ResumeAfterFalseInterruption makes the agent speak the unheard rest of a reply after a
-	// voice has interrupted it without saying words.
+	// ResumeAfterFalseInterruption makes the agent go on with a reply after a voice has
+	// interrupted it without words that can be trusted: see ADR 0034.
 	ResumeAfterFalseInterruption bool `json:"resume_after_false_interruption,omitzero"`
 
 	// TasksOutlive says that the driver stores delegated work beyond the conversation. Tasks

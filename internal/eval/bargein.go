@@ -270,8 +270,8 @@ func (j *Judge) Weigh(o turn.BargeInOptions, heard []Overheard) Trade {
 func Grid() []turn.BargeInOptions {
 	out := []turn.BargeInOptions{{Policy: turn.BargeInEnergy}, {Policy: turn.BargeInWords}, turn.SeedsBargeIn()}
 	for _, words := range []int{1, 2} {
-		for _, steady := range []time.Duration{turn.Off, 60, 100, 150, 200, 300} {
-			for _, speech := range []time.Duration{turn.Off, 400, 500, 600, 700, 800, 1000} {
+		for _, steady := range []time.Duration{turn.Off, 100, 150, 200, 250, 300, 400} {
+			for _, speech := range []time.Duration{turn.Off, 500, 600, 700, 800, 1000} {
 				o := turn.BargeInOptions{Policy: turn.BargeInHybrid, MinWords: words, Steady: steady, MinSpeech: speech}
 				for _, d := range []*time.Duration{&o.Steady, &o.MinSpeech} {
 					if *d > 0 {
@@ -283,4 +283,24 @@ func Grid() []turn.BargeInOptions {
 		}
 	}
 	return out
+}
+
+// Meets reports whether the trade meets the goals for false stops and for interruptions: at most
+// a tenth of the backchannels and a twentieth of the noises stop the agent within a second, and
+// 95 % of the interruptions of several words and 85 % of those of one.
+func (t Trade) Meets() bool {
+	return t.Backchannels.Of1() <= .10 && t.Noises.Of1() <= .05 && t.Speech.Of1() >= .95 && t.Words.Of1() >= .85
+}
+
+// Choose returns the trade of the grid with the shortest time to yield among those that meet the
+// goals and, among equals, with the most interruptions of one word, then with the shortest Steady.
+// It reports false if none meets them.
+func (j *Judge) Choose(heard []Overheard) (best Trade, ok bool) {
+	for _, o := range Grid() {
+		t := j.Weigh(o, heard)
+		if t.Meets() && (!ok || t.Yield < best.Yield || t.Yield == best.Yield && t.Words.Of1() > best.Words.Of1()) {
+			best, ok = t, true
+		}
+	}
+	return best, ok
 }

@@ -9,9 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hocketvoice/hocket/turn"
 )
 
 // espeak is a synthesizer by the program espeak-ng.
@@ -28,8 +31,84 @@ func espeak(ctx context.Context, t *testing.T, voice, text string) []int16 {
 	return trim(pcm)
 }
 
-func TestRecordBargeIn(t *testing.T) {
+// TestEvalBargeIn prints the trade of each policy between interruptions and false stops, and what
+// the numbers that are chosen without a voice do for that voice. HOCKET_EVAL_OUT names a file for
+// the recorded facts; if it is there, it is read.
+func TestEvalBargeIn(t *testing.T) {
 	evaluate(t)
+	heard := facts(t)
+	j, err := NewJudge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(name string, w Trade) {
+		o := w.Options
+		t.Logf("%-28s words %d steady %5v speech %5v | one word %v, several %v after %v | backchannels %v, noises %v", name,
+			o.MinWords, o.Steady, o.MinSpeech, w.Words, w.Speech, w.Yield, w.Backchannels, w.Noises)
+	}
+	for _, o := range Grid() {
+		show(string(o.Policy), j.Weigh(o, heard))
+	}
+	show("default", j.Weigh(turn.DefaultBargeIn(), heard))
+	family := func(h Overheard) string {
+		name, _, _ := strings.Cut(h.Voice, "/")
+		return name
+	}
+	var voices []string
+	for _, h := range heard {
+		if v := family(h); h.Kind != SoundNoise && !slices.Contains(voices, v) {
+			voices = append(voices, v)
+		}
+	}
+	slices.Sort(voices)
+	for _, v := range voices {
+		var seen, unseen []Overheard
+		for _, h := range heard {
+			if family(h) == v {
+				unseen = append(unseen, h)
+			} else {
+				seen = append(seen, h)
+			}
+		}
+		best, ok := j.Choose(seen)
+		if !ok {
+			t.Logf("without %s nothing meets the goals", v)
+			continue
+		}
+		show("chosen without "+v, best)
+		show("  for it", j.Weigh(best.Options, unseen))
+	}
+}
+
+// facts returns the recorded facts.
+func facts(t *testing.T) []Overheard {
+	t.Helper()
+	path := os.Getenv("HOCKET_EVAL_OUT")
+	if path == "" {
+		path = filepath.Join(t.TempDir(), "facts")
+	}
+	if _, err := os.Stat(path); err != nil {
+		record(t, path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []Overheard
+	for dec := json.NewDecoder(f); dec.More(); {
+		var h Overheard
+		if err := dec.Decode(&h); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// record writes the facts about the sounds to a file.
+func record(t *testing.T, path string) {
+	t.Helper()
 	s := services(t)
 	data := filepath.Join("..", "..", "..", "..", "shared", "data")
 	var sounds []Sound
@@ -59,10 +138,10 @@ func TestRecordBargeIn(t *testing.T) {
 		for _, w := range []string{"zero", "two", "three", "five", "six", "eight"} {
 			say(SoundWord, "digit", v, w)
 		}
-		for _, w := range []string{"okay", "mm hm", "uh huh", "yeah", "right", "sure", "i see", "um"} {
+		for _, w := range []string{"okay", "uh huh", "yeah", "right", "sure", "i see", "um"} {
 			say(SoundBackchannel, "city", v, w)
 		}
-		for _, w := range []string{"okay", "mm hm", "yeah", "i see"} {
+		for _, w := range []string{"okay", "yeah", "i see"} {
 			say(SoundBackchannel, "digit", v, w)
 		}
 		for _, w := range []string{"no i want to go to denver", "what did you say", "can you repeat that please", "i need a flight to boston", "that is not right", "how much is it"} {
@@ -102,7 +181,7 @@ func TestRecordBargeIn(t *testing.T) {
 	}
 	wavs(SoundNoise, "city", "esc10-noise/*/*.wav", 4, 3*time.Second)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(sounds), func(i, j int) { sounds[i], sounds[j] = sounds[j], sounds[i] })
-	f, err := os.Create(os.Getenv("HOCKET_EVAL_OUT"))
+	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

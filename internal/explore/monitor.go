@@ -70,31 +70,6 @@ func (s *stepped) checkLate() error {
 	return nil
 }
 
-// timerSet is a set of timers, with a bit for each.
-type timerSet uint32
-
-func (s timerSet) has(t timers.Timer) bool { return s&(1<<t) != 0 }
-
-// keptTimers returns the timers that remain armed unchanged in a step; see canonical.
-func keptTimers(timers *timers.Deadlines) (set timerSet) {
-	for t := range timers {
-		if timers[t] == future {
-			set |= 1 << t
-		}
-	}
-	return set
-}
-
-// armedTimers returns the armed timers.
-func armedTimers(timers *timers.Deadlines) (set timerSet) {
-	for t := range timers {
-		if !timers[t].IsZero() {
-			set |= 1 << t
-		}
-	}
-	return set
-}
-
 // old reports whether an event of the alphabet refers to something that is over in
 // every state.
 func old(ev conv.Event) bool {
