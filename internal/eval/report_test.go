@@ -96,6 +96,14 @@ func TestSVG(t *testing.T) {
 	if err := c.WriteSVG(&b); err != nil {
 		t.Fatal(err)
 	}
+	for _, want := range []string{">1000</text>", ">50</text>", "a &lt; b", "y &amp; z"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the picture has no %q", want)
+		}
+	}
+	if strings.Contains(b.String(), "%!") {
+		t.Error("a value is missing or of another type")
+	}
 	d, points := xml.NewDecoder(&b), 0
 	for {
 		token, err := d.Token()

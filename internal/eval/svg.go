@@ -33,7 +33,8 @@ func (c *Curve) WriteSVG(w io.Writer) error {
 			plotLeft, y.at(c.Goal.Y), x.at(c.Goal.X)-plotLeft, plotBottom-y.at(c.Goal.Y))
 	}
 	for _, v := range x.ticks() {
-		out(`<path d="M%.1f %d V%.0f" stroke="#ddd"/><text x="%[1]f" y="%.0f" text-anchor="middle">%s</text>`, x.at(v), plotTop, plotBottom, plotBottom+18, number(v))
+		out(`<path d="M%.1f %d V%.0f" stroke="#ddd"/>`, x.at(v), plotTop, plotBottom)
+		out(`<text x="%.1f" y="%.0f" text-anchor="middle">%s</text>`, x.at(v), plotBottom+18, number(v))
 	}
 	for _, v := range y.ticks() {
 		out(`<path d="M%d %.1f H%.0f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`, plotLeft, y.at(v), plotRight, plotLeft-8, y.at(v)+4, number(v))

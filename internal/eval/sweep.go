@@ -23,7 +23,7 @@ func (e *evaluation) answersOf() ([]Answer, error) {
 	rnd := rand.New(rand.NewPCG(14, 4))
 	var out []Answer
 	for _, r := range e.manifest.Of(KindAnswer, KindSpeech) {
-		if len(r.Speech) == 0 && len(r.Pauses) == 0 || r.Slot == "" && r.Text == "" {
+		if len(r.Pauses) == 0 && (len(r.Speech) == 0 || r.Slot == "" && r.Text == "") {
 			continue
 		}
 		pcm, err := e.sound(&r)
