@@ -12,11 +12,19 @@ import (
 func (s *Session) perform(_ *Loop, e conv.Effect) {
 	switch e := e.(type) {
 	case conv.OpenSession:
+		if u := s.upstream(); u != nil {
+			u.begin()
+			return
+		}
 		// The call has opened its services already.
 		s.loop.Post(conv.SessionReady{ID: s.o.ID})
 	case conv.PrimeAudio:
 		s.loop.Post(conv.AudioReady{})
 	case conv.RequestReply:
+		if u := s.upstream(); u != nil && s.asksUpstream(e) {
+			u.request(e)
+			return
+		}
 		s.mind.request(e)
 	case conv.Speak:
 		s.medium.perform(e)
@@ -72,8 +80,29 @@ func (s *Session) reconnect() {
 	case s.legLost:
 		s.loop.Post(conv.ReconnectFailed{Retryable: true})
 	case s.conv.State().Conn.Lost:
+		if u := s.upstream(); u != nil && !u.connected() {
+			u.renew(renewal{done: conv.ConnectionRestored{}, failed: conv.ReconnectFailed{Retryable: true}})
+			return
+		}
 		s.loop.Post(conv.ConnectionRestored{})
 	default:
 		s.medium.renew(renewal{done: conv.SessionReady{ID: s.o.ID}, failed: conv.ReconnectFailed{Retryable: true}})
 	}
+}
+
+// upstream returns the speech-to-speech service of the call, or nil.
+func (s *Session) upstream() *upstream {
+	if s.sound == nil {
+		return nil
+	}
+	return s.sound.upstream
+}
+
+// asksUpstream reports whether a request is for the speech-to-speech service. Where flows decide, a
+// language model answers what they do not cover, if there is one.
+func (s *Session) asksUpstream(e conv.RequestReply) bool {
+	if e.Why == conv.RequestUnderstanding || e.Why == conv.RequestWording {
+		return false
+	}
+	return s.o.Model == nil || s.conv.Options().Agent == nil
 }

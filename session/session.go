@@ -33,6 +33,11 @@ type Options struct {
 	EndOfTurn   port.EndOfTurn   // if nil, nothing hears whether the user has finished
 	Voice       string           // the voice of the synthesizer; its default if empty
 
+	// Upstream, if not nil, is a service that hears the user, answers and speaks. It takes the
+	// place of Recognizer and Detector, and of Turn: the service detects turns. Model then
+	// answers only what flows ask it, and Synthesizer speaks only when the service cannot.
+	Upstream port.Upstream
+
 	// Text says that the person reads, and types ([Machine.SendText]). What the agent says
 	// counts as read at once. The session uses no speech service, no Write and no Clear of the
 	// leg, and does nothing between events and deadlines. Package leg/text has a leg for it,
@@ -150,6 +155,11 @@ func New(o Options) (*Session, error) {
 	if err := o.checkRates(); err != nil {
 		return nil, err
 	}
+	if o.Upstream != nil {
+		if err := o.forUpstream(); err != nil {
+			return nil, err
+		}
+	}
 	if o.Turn.Policy == "" {
 		o.Turn.Policy = o.Conv.Endpoint
 	}
@@ -175,11 +185,28 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
+// forUpstream adapts the options to a speech-to-speech service.
+func (o *Options) forUpstream() error {
+	if o.Text {
+		return errors.New("session: a conversation by text has no use for a speech-to-speech service")
+	}
+	o.Conv.SpeechToSpeech = true
+	// The service reports the ends of turns; its transcripts end none.
+	o.Conv.Endpoint, o.Turn.Policy = turn.PolicySilence, turn.PolicySilence
+	if o.Model == nil {
+		o.Conv.SummaryTurns = -1 // nobody could summarize
+	}
+	return nil
+}
+
 // checkRates returns an error if the sample rate of the leg or of a speech service is invalid.
 func (o *Options) checkRates() error {
 	rates := map[string]int{"Leg": o.Leg.Rate()}
 	if o.Synthesizer != nil {
 		rates["Synthesizer"] = o.Synthesizer.Rate()
+	}
+	if o.Upstream != nil {
+		rates["Upstream"] = o.Upstream.Rate()
 	}
 	if o.Detector != nil {
 		rates["Detector"] = o.Detector.Rate()

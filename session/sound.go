@@ -18,7 +18,7 @@ import (
 type sound struct {
 	s       *Session
 	rate    int // the sample rate of the leg
-	up      *media.Uplink
+	up      ear
 	down    *media.Downlink
 	voice   *voice
 	frames  *frameQueue   // nil in virtual time, and for a leg whose frames are its clock
@@ -26,7 +26,10 @@ type sound struct {
 	renewal chan renewal  // the renewals that wait to be done
 	pauses  chan pause    // the pause that a model must hear; nil without one
 	tape    *tape         // nil: the call is not recorded
-	speech  int           // the turn of the speech in the pacer's frame; only the pacer uses it
+	// upstream is the speech-to-speech service, which is also the ear; nil: there is none.
+	upstream *upstream
+	beep     beep
+	speech   int // the turn of the speech in the pacer's frame; only the pacer uses it
 
 	// Only the loop's goroutine uses these fields.
 	audible bool // what the uplink was told last
@@ -79,8 +82,15 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 			up.Thinking = inference
 		}
 	}
-	if a.up, err = media.NewUplink(ctx, up); err != nil {
+	if o.Upstream != nil {
+		if a.upstream, err = newUpstream(s, a.rate, up.Post); err != nil {
+			return a, err
+		}
+		a.up = a.upstream
+	} else if u, err := media.NewUplink(ctx, up); err != nil {
 		return a, err
+	} else {
+		a.up = u
 	}
 	a.voice, err = newVoice(s, a.down, a.rate)
 	return a, err
@@ -96,6 +106,10 @@ func (a *sound) close() error {
 
 // run starts the workers in real time. They pass an error that ends the call to fail.
 func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(error)) {
+	if a.upstream != nil {
+		a.upstream.fail = fail
+		workers.Go(func() { a.upstream.watch(ctx) })
+	}
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
 	workers.Go(func() { a.hearPauses(ctx, patience) })
@@ -116,7 +130,10 @@ func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(erro
 
 // runVirtual starts the workers in virtual time, in which the loop itself reads and writes the
 // frames.
-func (a *sound) runVirtual(ctx context.Context, workers *sync.WaitGroup) {
+func (a *sound) runVirtual(ctx context.Context, workers *sync.WaitGroup, fail func(error)) {
+	if a.upstream != nil {
+		a.upstream.fail = fail
+	}
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
 	workers.Go(func() { a.hearPauses(ctx, 0) })
@@ -134,11 +151,14 @@ func (a *sound) perform(e conv.Effect) {
 	case conv.FinalizeTranscript:
 		a.up.Finalize()
 	case conv.Speak:
-		a.voice.speak(job{turn: e.Turn, part: e.Part, text: e.Text})
+		a.speak(e)
 	case conv.EndSpeech:
 		a.voice.speak(job{turn: e.Turn, part: e.Part, end: true})
 	case conv.CancelTurn:
 		a.voice.cancel(e.Turn)
+		if a.upstream != nil {
+			a.upstream.cancel(e.Turn)
+		}
 	case conv.FlushPlayout:
 		a.flush(e.Turn, e.Part)
 	case conv.DuckPlayout:
@@ -158,11 +178,27 @@ func (a *sound) perform(e conv.Effect) {
 	}
 }
 
+// speak hands a text to the voice. The words of a speech-to-speech service have their own sound,
+// which the first of them releases.
+func (a *sound) speak(e conv.Speak) {
+	j := job{turn: e.Turn, part: e.Part, text: e.Text}
+	if a.upstream != nil {
+		if j.own = a.upstream.spoken(e); j.own != nil && a.upstream.more(j.own, a.down, e.Text) {
+			return
+		}
+	}
+	a.voice.speak(j)
+}
+
 // heed tells the uplink whether the agent's audio is playing, if that has changed.
 func (a *sound) heed(st *conv.State) {
 	if audible := st.Audible(); audible != a.audible {
 		a.audible = audible
 		a.up.Audible(audible)
+	}
+	if a.upstream != nil {
+		a.upstream.heed(st)
+		a.beep.ring(st.Phase == conv.Reconnecting && !a.s.legLost)
 	}
 }
 
@@ -195,6 +231,9 @@ func (a *sound) still(on bool) {
 func (a *sound) flush(turn, part int) {
 	heard, text := a.down.Flush(turn, part)
 	a.voice.cut(turn, part)
+	if a.upstream != nil {
+		a.upstream.flushed(turn, part, heard)
+	}
 	a.s.loop.Post(conv.PlayoutFlushed{Turn: turn, Part: part, Heard: heard, Text: text})
 }
 
@@ -243,6 +282,10 @@ func (a *sound) restore(ctx context.Context) {
 
 // renew asks for a new session with the speech services. The old one continues meanwhile.
 func (a *sound) renew(r renewal) {
+	if a.upstream != nil {
+		a.upstream.renew(r)
+		return
+	}
 	a.s.busy(1)
 	select {
 	case a.renewal <- r:
@@ -388,6 +431,7 @@ func (a *sound) pace(ctx context.Context) error {
 		}
 		a.speech = 0
 		a.down.Frame(out)
+		a.beep.mix(out, a.rate)
 		a.tape.agent(a.speech, out)
 		if err := a.clearLeg(ctx); err != nil && ctx.Err() == nil {
 			return err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,7 @@ type transcript struct {
 	tell   func(Spoken)
 	speech map[int]time.Time // by turn of the user: when it began
 	voice  map[int]time.Time // by turn of the agent: when its audio began
+	late   []Spoken          // turns of the user whose words have not come yet
 	open   *Spoken           // a turn of the agent that was cut off and is reported after the next step
 }
 
@@ -50,6 +52,9 @@ func (t *transcript) step(step Step) {
 		}
 		t.heard(t.open, step.State)
 		t.open = nil
+	}
+	if _, ok := step.Event.(conv.STTFinal); ok && len(t.late) > 0 {
+		t.writeDown(step.State)
 	}
 	if _, ok := step.Event.(conv.PlayoutStarted); ok && !step.Output.Late {
 		if turn := step.State.Playout.Turn; t.voice[turn].IsZero() {
@@ -76,7 +81,9 @@ func (t *transcript) turn(e conv.TurnEvent, step Step) {
 		if e.Type != conv.TurnCompleted {
 			return // the turn had no words
 		}
-		if s.Text, _ = said(step.State, e.Turn, e.Role); s.Text != "" {
+		if unwritten(step.State, e.Turn) {
+			t.late = append(t.late, s)
+		} else if s.Text, _ = said(step.State, e.Turn, e.Role); s.Text != "" {
 			t.tell(s)
 		}
 	default:
@@ -89,6 +96,26 @@ func (t *transcript) turn(e conv.TurnEvent, step Step) {
 		}
 		t.heard(&s, step.State)
 	}
+}
+
+// writeDown reports the turns whose words have come by now.
+func (t *transcript) writeDown(st *conv.State) {
+	t.late = slices.DeleteFunc(t.late, func(s Spoken) bool {
+		if unwritten(st, s.Turn) {
+			return false
+		}
+		if s.Text, _ = said(st, s.Turn, s.Role); s.Text != "" {
+			t.tell(s)
+		}
+		return true
+	})
+}
+
+// unwritten reports whether words of a user's turn have not come yet.
+func unwritten(st *conv.State, number int) bool {
+	return slices.ContainsFunc(st.History, func(it conv.Item) bool {
+		return it.Turn == number && it.Role == conv.RoleUser && it.Unwritten != 0
+	})
 }
 
 // heard sets what was heard of an agent's turn and reports the turn, if it had words.

@@ -47,7 +47,7 @@ func (s *Session) RunVirtual(ctx context.Context, start time.Time) (err error) {
 	defer context.AfterFunc(ctx, s.work.end)()
 	var workers sync.WaitGroup
 	s.spawn = s.spawner(ctx, &workers)
-	s.sound.runVirtual(ctx, &workers)
+	s.sound.runVirtual(ctx, &workers, cancel)
 	if s.keeper != nil {
 		workers.Go(func() {
 			if err := s.keeper.run(ctx); err != nil {
@@ -87,6 +87,7 @@ func (s *Session) runVirtual(ctx context.Context) (err error) {
 			}
 		}
 		s.sound.down.Frame(out)
+		s.sound.beep.mix(out, s.sound.rate)
 		if err := s.sound.clearLeg(ctx); err != nil {
 			return err
 		}

@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
@@ -16,6 +18,7 @@ import (
 type job struct {
 	turn, part int
 	text       string
+	own        *saying // the sound of the speech-to-speech service that has these words; nil: none
 	end        bool
 	state      int // number of the state, in the keeper, that must be stored before the text is heard
 	cuts       int // number of flushes of the playout before the job was queued
@@ -28,6 +31,7 @@ type voice struct {
 	down  *media.Downlink
 	synth port.Synthesizer
 	to    *audio.Resampler // nil: the synthesizer has the rate of the leg
+	own   *audio.Resampler // likewise, for the speech-to-speech service
 	rate  int              // the sample rate of the leg
 	pcm   []int16
 
@@ -50,6 +54,12 @@ func newVoice(s *Session, down *media.Downlink, rate int) (*voice, error) {
 			return nil, err
 		}
 		v.to = to
+	}
+	if up := s.o.Upstream; up != nil {
+		var err error
+		if v.own, err = resampler(up.Rate(), rate); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }
@@ -151,23 +161,40 @@ func (v *voice) do(ctx context.Context, j job) error {
 		v.down.EndPart(j.turn, j.part)
 		return nil
 	}
+	if u := v.s.upstream(); u != nil {
+		err := v.fromService(ctx, u, j)
+		if !errors.Is(err, errNoVoice) || v.synth == nil {
+			return err
+		}
+	}
 	if v.synth == nil {
 		return errNoVoice
 	}
-	v.down.Begin(media.Text{Turn: j.turn, Part: j.part, Words: j.text, Cuts: j.cuts})
+	v.begin(j, j.text)
+	u := port.Utterance{Text: j.text, Voice: v.s.o.Voice, Language: v.s.conv.Options().Language}
 	if v.to != nil {
 		v.to.Reset()
 	}
-	u := port.Utterance{Text: j.text, Voice: v.s.o.Voice, Language: v.s.conv.Options().Language}
-	err := v.synth.Speak(ctx, u, func(p port.Speech) error { return v.write(ctx, j, p) })
+	err := v.synth.Speak(ctx, u, func(p port.Speech) error { return v.write(ctx, j, p, v.to, v.synth.Rate()) })
 	if err != nil {
 		return err
 	}
+	return v.finish(ctx, j, v.to)
+}
+
+// begin begins the text of a job.
+func (v *voice) begin(j job, words string) time.Duration {
+	v.down.Begin(media.Text{Turn: j.turn, Part: j.part, Words: words, Cuts: j.cuts})
+	return v.down.Ledger().Generated
+}
+
+// finish ends the text of a job.
+func (v *voice) finish(ctx context.Context, j job, to *audio.Resampler) error {
 	if !v.s.keeper.told(ctx, j.state) {
 		return ctx.Err()
 	}
-	if v.to != nil {
-		v.pcm = v.to.Flush(v.pcm[:0])
+	if to != nil {
+		v.pcm = to.Flush(v.pcm[:0])
 		if err := v.down.Write(ctx, j.turn, v.pcm, nil); err != nil {
 			return err
 		}
@@ -176,21 +203,61 @@ func (v *voice) do(ctx context.Context, j job) error {
 	return nil
 }
 
+// fromService does a job whose sound comes from the speech-to-speech service: its own answer, or a
+// text that it is asked to say. It returns [errNoVoice] if the service cannot say the text.
+func (v *voice) fromService(ctx context.Context, u *upstream, j job) error {
+	if v.own != nil {
+		v.own.Reset()
+	}
+	rate := v.s.o.Upstream.Rate()
+	sounded := false
+	begin := func(words string) time.Duration { return v.begin(j, words) }
+	emit := func(p port.Speech) error {
+		sounded = true
+		return v.write(ctx, j, p, v.own, rate)
+	}
+	if j.own != nil {
+		if err := u.play(ctx, j.own, begin, emit); err != nil {
+			return err
+		}
+		return v.finish(ctx, j, v.own)
+	}
+	err := errNoVoice
+	for range 2 { // the second time by another session, if the first has ended
+		a := u.ask(j.turn, j.part, j.text)
+		if a == nil {
+			break
+		}
+		err = u.say(ctx, a, begin, emit)
+		if err == nil || sounded || ctx.Err() != nil || errors.Is(err, media.ErrFlushed) {
+			break
+		}
+	}
+	switch {
+	case err == nil || sounded && ctx.Err() == nil && !errors.Is(err, media.ErrFlushed):
+		return v.finish(ctx, j, v.own) // of a text that broke off, the machine has what was heard
+	case ctx.Err() != nil || errors.Is(err, media.ErrFlushed) || errors.Is(err, errNoVoice):
+		return err
+	default:
+		return fmt.Errorf("%w: %w", errNoVoice, err)
+	}
+}
+
 var errNoVoice = errors.New("no speech synthesizer is configured")
 
 // write writes a piece of speech to the downlink at the rate of the leg, after the state that the
-// job follows from is stored.
-func (v *voice) write(ctx context.Context, j job, p port.Speech) error {
+// job follows from is stored. to is nil if the speech has that rate.
+func (v *voice) write(ctx context.Context, j job, p port.Speech, to *audio.Resampler, rate int) error {
 	if !v.s.keeper.told(ctx, j.state) {
 		return ctx.Err()
 	}
-	if v.to == nil {
+	if to == nil {
 		return v.down.Write(ctx, j.turn, p.PCM, p.Marks)
 	}
-	v.pcm = v.to.Append(v.pcm[:0], p.PCM)
+	v.pcm = to.Append(v.pcm[:0], p.PCM)
 	marks := make([]port.Mark, len(p.Marks))
 	for i, m := range p.Marks {
-		at := m.At.Duration(v.synth.Rate())
+		at := m.At.Duration(rate)
 		marks[i] = port.Mark{At: audio.PosOf(at, v.rate), Text: m.Text}
 	}
 	return v.down.Write(ctx, j.turn, v.pcm, marks)

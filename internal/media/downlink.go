@@ -152,6 +152,19 @@ func (d *Downlink) Begin(t Text) {
 	d.ledger.begin(t.Part, t.Words, d.queue.End())
 }
 
+// More adds words to the text that is being written, and returns false if it is not of the part.
+// It may be called by any goroutine: the words of a service that speaks by itself come beside its
+// sound.
+func (d *Downlink) More(turn, part int, words string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if turn == 0 || d.writing != turn || d.part != part {
+		return false
+	}
+	d.ledger.more(words)
+	return true
+}
+
 // Write adds speech at the leg's rate. It blocks while there is no room. It returns
 // [ErrFlushed] if the turn was dropped, and the error of ctx if ctx ends.
 func (d *Downlink) Write(ctx context.Context, turn int, pcm []int16, marks []port.Mark) error {

@@ -113,6 +113,19 @@ func (l *ledger) begin(part int, text string, at audio.Pos) {
 	l.texts = append(l.texts, spoken{part: part, text: text, from: from, to: from})
 }
 
+// more adds words to the last text.
+func (l *ledger) more(words string) {
+	n := len(l.texts)
+	if n == 0 || words == "" {
+		return
+	}
+	if t := &l.texts[n-1]; t.text == "" {
+		t.text = words
+	} else {
+		t.text += " " + words
+	}
+}
+
 // mark adds marks to the last text.
 func (l *ledger) mark(marks []port.Mark) {
 	if n := len(l.texts); n > 0 {

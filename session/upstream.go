@@ -1,0 +1,560 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/media"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
+)
+
+// upstream drives a speech-to-speech service (ADR 0033): it tells the machine what the service
+// reports, and the service what the machine decides. The service's session is a [link]; one is in
+// use, and another may be open to replace it in a quiet moment.
+//
+// The loop calls the methods, except those of the ear (upstreamear.go), those of the mouth
+// (upstreammouth.go), and take, which the goroutines of the service call.
+type upstream struct {
+	s       *Session
+	service port.Upstream
+	post    func(...conv.Event) // for the ear
+	fail    func(error)         // ends a call that cannot begin
+	moved   chan struct{}       // holds a token when another link is in use
+
+	// Only the loop's goroutine uses these fields.
+	data string // the data of the conversation that the service was told last
+
+	mu       sync.Mutex // guards the fields below
+	link     *link      // in use; nil: none
+	next     *link      // replaces link; nil: none
+	links    int        // how many have been opened
+	requests int        // how many have been made
+	answers  []*saying  // those of the agent's open turn, and of its texts
+	specs    map[string]port.ToolSpec
+	hearing  hearing
+	ended    bool
+	closing  sync.WaitGroup // links that are being closed
+}
+
+// link is a session of the service.
+type link struct {
+	stream port.UpstreamStream
+	number int
+	over   bool           // it has ended by itself
+	items  map[string]int // by item: the stretch of speech
+	// knows are the entries of the history that the service knows: it was told them, has heard or
+	// said them.
+	knows map[entry]bool
+}
+
+// entry identifies an entry of the history.
+type entry struct {
+	turn, part int
+	role       conv.Role
+	call       string
+}
+
+func entryOf(it *conv.Item) entry { return entry{it.Turn, it.Part, it.Role, it.CallID} }
+
+func newUpstream(s *Session, rate int, post func(...conv.Event)) (*upstream, error) {
+	u := &upstream{s: s, service: s.o.Upstream, post: post, fail: func(error) {}, moved: make(chan struct{}, 1)}
+	return u, u.hearing.open(rate, u.service.Rate(), s.conv.State().Floor.Utterance)
+}
+
+// close ends the sessions. It is called when no goroutine of the call runs any more.
+func (u *upstream) close() error {
+	u.mu.Lock()
+	u.ended = true
+	links := []*link{u.link, u.next}
+	u.link, u.next = nil, nil
+	u.mu.Unlock()
+	var errs []error
+	for _, l := range links {
+		if l != nil {
+			errs = append(errs, l.stream.Close())
+		}
+	}
+	u.closing.Wait()
+	return errors.Join(errs...)
+}
+
+// begin opens a session, unless there is one.
+func (u *upstream) begin() {
+	if u.connected() {
+		u.s.loop.Post(conv.SessionReady{ID: u.s.o.ID})
+		return
+	}
+	cfg, knows := u.config()
+	first := u.opened() == 0
+	u.s.spawn(func(ctx context.Context) {
+		err := u.open(ctx, cfg, knows)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			u.s.postFact(conv.SessionReady{ID: u.s.o.ID})
+			return
+		}
+		f := failureOf(err)
+		u.s.postFact(conv.Fault{Code: f.Code, Message: f.Message, Fatal: first})
+		if first && !u.s.o.Idle {
+			u.fail(fmt.Errorf("session: open the speech-to-speech service: %w", err))
+		}
+	})
+}
+
+// connected reports whether there is a session.
+func (u *upstream) connected() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.link != nil
+}
+
+// opened returns how many sessions the call has tried to open.
+func (u *upstream) opened() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.links
+}
+
+// renew opens another session, which replaces the one in use in a quiet moment, or at once if there
+// is none.
+func (u *upstream) renew(r renewal) {
+	cfg, knows := u.config()
+	u.s.spawn(func(ctx context.Context) {
+		ev := r.done
+		if err := u.open(ctx, cfg, knows); err != nil {
+			ev = r.failed
+			if f := failureOf(err); ev != nil && errclass.Of(f.Code).Action == errclass.End {
+				ev = conv.Fault{Code: f.Code, Message: f.Message}
+			}
+		}
+		if ev != nil && ctx.Err() == nil {
+			u.s.postFact(ev)
+		}
+	})
+}
+
+// config returns the configuration of a session that is opened now, and what the service knows
+// then.
+func (u *upstream) config() (port.UpstreamConfig, map[entry]bool) {
+	shown := u.s.veil.Shown()
+	cfg := port.UpstreamConfig{Instructions: u.s.o.Instructions, Language: u.s.conv.Options().Language}
+	so, from := shown.Summary()
+	if so != "" {
+		cfg.Instructions += "\n\nWhat was said before, in short: " + so
+	}
+	if tools := u.s.toolbox.model; tools != nil && u.s.conv.Options().Agent == nil {
+		cfg.Tools = tools.Specs()
+	}
+	specs := make(map[string]port.ToolSpec, len(cfg.Tools))
+	for _, spec := range cfg.Tools {
+		specs[spec.Name] = spec
+	}
+	u.mu.Lock()
+	u.specs = specs
+	u.mu.Unlock()
+	history := shown.History()
+	cfg.History = portMessages(history[from:])
+	knows := make(map[entry]bool, len(history))
+	for i := range history {
+		if it := &history[i]; it.Unwritten == 0 {
+			knows[entryOf(it)] = true
+		}
+	}
+	u.data = ""
+	return cfg, knows
+}
+
+// open opens a session.
+func (u *upstream) open(ctx context.Context, cfg port.UpstreamConfig, knows map[entry]bool) error {
+	u.mu.Lock()
+	u.links++
+	l := &link{number: u.links, items: make(map[string]int), knows: knows}
+	u.mu.Unlock()
+	stream, err := u.service.Open(ctx, cfg, func(e port.UpstreamEvent) { u.take(l, e) })
+	if err != nil {
+		return err
+	}
+	u.mu.Lock()
+	l.stream = stream
+	var old *link
+	switch {
+	case u.ended || l.over:
+		old = l
+		if l.over {
+			err = errLost
+		}
+	case u.link == nil:
+		u.use(l)
+	default:
+		old, u.next = u.next, l
+	}
+	u.mu.Unlock()
+	if old != nil {
+		_ = old.stream.Close() // it was never used
+	}
+	return err
+}
+
+var errLost = errors.New("the session has ended at once")
+
+// use puts a link in use. The caller holds the mutex.
+func (u *upstream) use(l *link) {
+	u.link = l
+	u.hearing.moved(l.stream)
+	select {
+	case u.moved <- struct{}{}:
+	default: // watch has a token already
+	}
+}
+
+// watch tells the machine in time that the session in use will end, until ctx ends.
+func (u *upstream) watch(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-u.moved:
+			timer.Stop()
+			if ends := u.ends(); !ends.IsZero() {
+				timer.Reset(max(ends.Add(-renewBefore).Sub(u.s.now()), 0))
+			}
+		case <-timer.C:
+			if ends := u.ends(); !ends.IsZero() && !u.s.now().Before(ends.Add(-renewBefore)) {
+				u.s.postFact(conv.SessionExpiring{})
+			}
+		}
+	}
+}
+
+// ends returns when the session in use will end, or the zero time.
+func (u *upstream) ends() time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.link == nil {
+		return time.Time{}
+	}
+	return u.link.stream.Expires()
+}
+
+// retire closes a link that is not in use any more.
+func (u *upstream) retire(l *link) {
+	u.closing.Go(func() { _ = l.stream.Close() }) // the error does not matter
+}
+
+// heed follows a step: it notes what the service has heard, and replaces the link in a quiet
+// moment.
+func (u *upstream) heed(st *conv.State) {
+	quiet := st.Phase == conv.ListeningReady && !st.Floor.Speaking && st.User.Turn == 0 && len(st.Calls) == 0
+	var old *link
+	u.mu.Lock()
+	if l := u.link; l != nil {
+		if st.User.Turn != 0 {
+			l.knows[entry{turn: st.User.Turn, role: conv.RoleUser}] = true
+		}
+		if u.next != nil && quiet && u.hearing.idle() && !slices.ContainsFunc(u.answers, (*saying).awaited) {
+			old = l
+			u.use(u.next)
+			u.next = nil
+		}
+	}
+	u.answers = slices.DeleteFunc(u.answers, func(a *saying) bool { return a.ended && a.turn < st.Playout.Turn && a.turn != st.Reply.Turn })
+	u.mu.Unlock()
+	if old != nil {
+		u.retire(old)
+	}
+}
+
+// renewBefore is how long before the end of a session another one is opened.
+const renewBefore = time.Minute
+
+// cutOff notes that a link has ended by itself. The next one takes its place, if it is open, and
+// else the machine learns that the session is over.
+func (u *upstream) cutOff(l *link, f *port.Failure) {
+	u.mu.Lock()
+	l.over = true
+	var facts []conv.Event
+	var lost []*saying
+	switch {
+	case u.ended || l.stream == nil:
+		u.mu.Unlock()
+		return // open sees it, or nobody cares
+	case u.next == l:
+		u.next = nil
+	case u.link == l:
+		facts, lost = u.broken(l, u.next != nil)
+		u.hearing.moved(nil)
+		if u.link = nil; u.next != nil {
+			u.use(u.next)
+			u.next = nil
+		} else if f != nil && errclass.Of(f.Code).Action == errclass.End {
+			facts = append(facts, conv.Fault{Code: f.Code, Message: f.Message})
+		} else {
+			facts = append(facts, conv.SessionExpired{})
+		}
+	}
+	u.mu.Unlock()
+	u.retire(l)
+	for _, ev := range facts {
+		u.s.postFact(ev)
+	}
+	// The voice learns of it after the machine, which may take the turn back.
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, a := range lost {
+		a.end(u.s, errCut)
+	}
+}
+
+// broken returns the answers that end with a link, and the facts that follow: the end of the
+// stretch of speech and, if told is set, the failures of the answers. The caller holds the mutex.
+func (u *upstream) broken(l *link, told bool) (facts []conv.Event, lost []*saying) {
+	if n := u.hearing.voice; n != 0 {
+		u.hearing.voice = 0
+		facts = append(facts, conv.SpeechStopped{Utterance: n, Source: conv.SourceVAD})
+	}
+	for _, a := range u.answers {
+		if a.link != l || a.ended {
+			continue
+		}
+		lost = append(lost, a)
+		if told && !a.said {
+			facts = append(facts, conv.ReplyFailed{
+				Turn: a.turn, Request: a.request, Code: errclass.NetworkTimeout, Message: errCut.Error(), Retryable: true,
+			})
+		}
+	}
+	return facts, lost
+}
+
+var errCut = errors.New("the connection to the speech-to-speech service broke")
+
+// failureOf returns the failure of an error.
+func failureOf(err error) *port.Failure {
+	if f, ok := errors.AsType[*port.Failure](err); ok {
+		return f
+	}
+	return &port.Failure{Code: errclass.Unknown, Message: err.Error()}
+}
+
+// request asks the service for the answer that the machine wants. It tells it before what it does
+// not know of the conversation.
+func (u *upstream) request(e conv.RequestReply) {
+	st := u.s.conv.State()
+	u.mu.Lock()
+	l := u.link
+	u.requests++
+	a := &saying{
+		id: fmt.Sprintf("r%d", u.requests), link: l, turn: e.Turn, part: max(st.Reply.Part, 1), request: e.Request, wake: make(chan struct{}, 1),
+	}
+	replaced := u.drop(func(other *saying) bool { return other.turn == a.turn && other.part == a.part && !other.ended })
+	var news []port.Message
+	if l != nil {
+		l.knows[entry{turn: a.turn, part: a.part, role: conv.RoleAgent}] = true
+		news = u.news(l)
+		u.answers = append(u.answers, a)
+	}
+	u.mu.Unlock()
+	replaced.tell()
+	if l == nil {
+		u.s.loop.Post(conv.ReplyFailed{
+			Turn: e.Turn, Request: e.Request, Code: errclass.NetworkTimeout, Message: "there is no connection to the speech-to-speech service", Retryable: true,
+		})
+		return
+	}
+	// A stream that has ended says so by itself.
+	_ = l.stream.Add(news...)
+	_ = l.stream.Ask(port.UpstreamRequest{ID: a.id})
+}
+
+// news returns the entries of the history that a link does not know, and notes that it knows them.
+// The caller holds the mutex.
+func (u *upstream) news(l *link) []port.Message {
+	shown := u.s.veil.Shown()
+	var items []conv.Item
+	history := shown.History()
+	for i := range history {
+		it := &history[i]
+		if l.knows[entryOf(it)] {
+			continue
+		}
+		l.knows[entryOf(it)] = true
+		items = append(items, *it)
+	}
+	messages := portMessages(items)
+	if data := shown.State().ContextView(); !data.Empty() || len(data.Operations) > 0 {
+		b, err := json.Marshal(data)
+		if err != nil {
+			panic(fmt.Sprintf("session: marshal the context: %v", err)) // cannot happen: its values are valid JSON
+		}
+		if text := string(b); text != u.data {
+			u.data = text
+			messages = append(messages, dataMessage(data))
+		}
+	}
+	return messages
+}
+
+// cancel cancels the answers of a turn. What was not played of them is forgotten.
+func (u *upstream) cancel(turn int) {
+	u.mu.Lock()
+	list := u.drop(func(a *saying) bool { return a.turn == turn && (!a.ended || !a.played) })
+	u.mu.Unlock()
+	list.tell()
+}
+
+// drop ends answers of the service and returns what it must be told: that they are cancelled, and
+// that sound that did not go to the playout was not heard. The caller holds the mutex.
+func (u *upstream) drop(which func(*saying) bool) (list undone) {
+	for _, a := range u.answers {
+		if a.said || !which(a) {
+			continue
+		}
+		list = append(list, undo{stream: a.link.stream, cancel: a.id})
+		if !a.played {
+			list = append(list, a.unheard(0)...)
+		}
+		a.end(u.s, media.ErrFlushed)
+	}
+	return list
+}
+
+// flushed makes the service forget what was not heard of a turn. heard is how much of it was.
+func (u *upstream) flushed(turn, part int, heard time.Duration) {
+	u.mu.Lock()
+	var list undone
+	for _, a := range u.answers {
+		if a.turn == turn && !a.said && a.played && (part == 0 || a.part <= part) {
+			list = append(list, a.unheard(heard-a.at)...)
+		}
+	}
+	u.mu.Unlock()
+	list.tell()
+}
+
+// undo is something that a service must be told about an answer: that it is cancelled, or how much
+// of an item was heard.
+type undo struct {
+	stream port.UpstreamStream
+	cancel string
+	item   string
+	heard  time.Duration
+}
+
+type undone []undo
+
+// tell tells the service. The caller does not hold the mutex.
+func (l undone) tell() {
+	for _, un := range l {
+		if un.cancel != "" {
+			_ = un.stream.Cancel(un.cancel) // a stream that has ended has forgotten the answer
+			continue
+		}
+		_ = un.stream.Truncate(un.item, un.heard) // likewise
+	}
+}
+
+// ask asks the service to say a text, beside the conversation.
+func (u *upstream) ask(turn, part int, text string) *saying {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.link == nil {
+		return nil
+	}
+	u.requests++
+	a := &saying{id: fmt.Sprintf("s%d", u.requests), link: u.link, turn: turn, part: part, said: true, wake: make(chan struct{}, 1), words: text}
+	u.answers = append(u.answers, a)
+	return a
+}
+
+// spoken returns the answer of the service that a text of the machine belongs to, or nil if the
+// words are the engine's own.
+func (u *upstream) spoken(e conv.Speak) *saying {
+	if e.Code != "" {
+		return nil
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, a := range slices.Backward(u.answers) {
+		if a.turn == e.Turn && a.part == e.Part && !a.said {
+			return a
+		}
+	}
+	return nil
+}
+
+// take takes an event of the service.
+func (u *upstream) take(l *link, e port.UpstreamEvent) {
+	switch e.Kind {
+	case port.UpstreamVoice, port.UpstreamSilence, port.UpstreamHearing, port.UpstreamHeard:
+		u.hear(l, e)
+	case port.UpstreamClosed:
+		u.cutOff(l, e.Failure)
+	default:
+		u.answered(l, e)
+	}
+}
+
+// answered takes an event of an answer.
+func (u *upstream) answered(l *link, e port.UpstreamEvent) {
+	u.mu.Lock()
+	i := slices.IndexFunc(u.answers, func(a *saying) bool { return a.link == l && a.id == e.Request })
+	if i < 0 || u.answers[i].ended {
+		u.mu.Unlock()
+		return // nobody wants it any more
+	}
+	a := u.answers[i]
+	var ev conv.Event
+	switch e.Kind {
+	case port.UpstreamBegun:
+		ev = conv.ReplyRequested{Turn: a.turn, Request: a.request}
+	case port.UpstreamText:
+		ev = conv.ReplyDelta{Turn: a.turn, Request: a.request, Text: e.Text}
+	case port.UpstreamSound:
+		a.hear(u.s, e.Item, e.PCM)
+	case port.UpstreamCall:
+		spec := u.specs[e.Call.Name]
+		ev = conv.ToolCalled{
+			Turn: a.turn, Request: a.request, ID: e.Call.ID, Name: e.Call.Name, Arguments: cmp.Or(e.Call.Arguments, "{}"),
+			Long: spec.Long, Confirm: spec.Confirm,
+		}
+	case port.UpstreamDone:
+		var err error
+		ev = conv.ReplyDone{Turn: a.turn, Request: a.request}
+		if f := e.Failure; f != nil {
+			err = f
+			ev = conv.ReplyFailed{Turn: a.turn, Request: a.request, Code: f.Code, Message: f.Message, Retryable: f.Retryable}
+		}
+		a.end(u.s, err)
+	default:
+	}
+	said := a.said
+	u.mu.Unlock()
+	if ev != nil && !said {
+		u.s.postFact(ev)
+	}
+}
+
+// resampler returns a resampler from one rate to another, nil if they are the same.
+func resampler(from, to int) (*audio.Resampler, error) {
+	if from == to {
+		return nil, nil
+	}
+	r, err := audio.NewResampler(audio.ResamplerOptions{From: from, To: to})
+	if err != nil {
+		return nil, fmt.Errorf("resample the sound of the speech-to-speech service: %w", err)
+	}
+	return r, nil
+}
