@@ -75,6 +75,9 @@ type Settings struct {
 	Greeting string // "" selects the default greeting
 	Start    string // flow that the conversation starts with, or ""
 	Model    ModelSettings
+	// Upstream is the name of the speech-to-speech service that hears, answers and speaks for
+	// the agent, or "".
+	Upstream string
 	// Rephrase lets a model reword what the flows say, except where a step
 	// forbids it.
 	Rephrase bool

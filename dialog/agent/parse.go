@@ -106,7 +106,7 @@ func (c *compiler) compile(files []File) {
 			sections[key.text] = append(sections[key.text], section{key, value})
 		}
 		handlers := make(map[string]func(key, value node))
-		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description", "model", "tools"} {
+		for _, name := range []string{"version", "settings", "instructions", "slots", "actions", "flows", "messages", "responses", "name", "description", "model", "upstream", "tools"} {
 			handlers[name] = take
 		}
 		c.misplaced(root, handlers)
@@ -119,6 +119,11 @@ func (c *compiler) compile(files []File) {
 	for _, s := range sections["model"] {
 		if s.value.kind == nodeScalar { // package config reads a mapping
 			c.a.Settings.Model.Name = s.value.text
+		}
+	}
+	for _, s := range sections["upstream"] {
+		if s.value.kind == nodeScalar { // likewise
+			c.a.Settings.Upstream = s.value.text
 		}
 	}
 	for _, s := range sections["tools"] {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -16,7 +17,6 @@ import (
 	"github.com/hocketvoice/hocket/detector/silero"
 	"github.com/hocketvoice/hocket/internal/chain"
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/leg/device"
 	"github.com/hocketvoice/hocket/leg/file"
@@ -90,6 +90,12 @@ func Call(ctx context.Context, o CallOptions) (result CallResult, err error) {
 	}
 	defer func() { err = errors.Join(err, p.speech.Close()) }()
 	o.Realtime = o.Realtime || p.speech.Hosted
+	if p.opts.Upstream.Name != "" && !o.Realtime {
+		o.Realtime = true
+		if o.Note != nil {
+			o.Note("in real time, since a speech-to-speech service answers")
+		}
+	}
 	utterances, err := caller(ctx, o.Lines, p.speech.Caller)
 	if err != nil {
 		return result, inputError{err}
@@ -140,7 +146,11 @@ func prepare(o CallOptions) (p prepared, err error) {
 	if o.Trace != "" && p.opts.Conversation.Privacy == conv.PrivacyNone {
 		return p, inputError{errors.New("a trace contains what was said, which privacy none forbids: expected another privacy or no trace")}
 	}
-	if p.speech, err = NewSpeech(p.opts.Speech); err != nil || o.Note == nil {
+	p.speech, err = NewSpeech(p.opts.Speech)
+	if missing(err) && p.opts.Upstream.Name != "" && !slices.ContainsFunc(o.Lines, func(l CallerLine) bool { return l.File == "" }) {
+		p.speech, err = &Speech{}, nil // nothing is left for the engines to do
+	}
+	if err != nil || o.Note == nil {
 		return p, err
 	}
 	p.speech.Report = func(w chain.Switch) { o.Note(describe(w)) }
@@ -186,6 +196,12 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 	if err != nil {
 		return CallResult{}, inputError{err}
 	}
+	var services upstreams
+	defer func() { err = errors.Join(err, services.close()) }()
+	service, err := services.get(opts.Upstream)
+	if err != nil {
+		return CallResult{}, inputError{err}
+	}
 	id := "call" // always the same, so that the same arguments give the same trace
 	if o.Store != "" {
 		id = st.id
@@ -197,13 +213,15 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 		st.points.Behind = noteBehind(o.Note)
 	}
 	location := cmp.Or(st.location, opts.Location)
-	s, err := session.New(session.Options{
+	how := session.Options{
 		ID: id, Keys: st.id, Checkpoints: st.points, Restore: st.restore, Conv: conversation, AgentFiles: agent.Files, Leg: leg,
 		Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector, EndOfTurn: speech.EndOfTurn,
 		Model: mind.port(), Tools: flowTools, ModelTools: modelTools, Instructions: agent.Instructions(),
 		Voice: opts.Voice, Turn: opts.Turn, Onset: opts.Onset, Stability: opts.Stability, Echo: opts.Echo, Location: location,
 		Trace: trace, TraceFeatures: o.TraceFeatures,
-	})
+	}
+	useUpstream(&how, service, agent)
+	s, err := session.New(how)
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -265,14 +283,17 @@ func optionsOf(def *settings.Agent, installation *config.Config) (Options, error
 	if err != nil {
 		return Options{}, err
 	}
-	own := c.Model
+	own, ownUpstream := c.Model, c.Upstream
 	if installation != nil {
 		c = c.Or(installation)
 		ownConnections(c, installation)
-	} else if err := settings.Join(model.ForeignKey(c), foreignKeys(c)); err != nil {
+	} else if err := foreignKeys(c); err != nil {
 		return Options{}, err
 	}
 	if c.Model, err = agentModel(def, own, installation); err != nil {
+		return Options{}, err
+	}
+	if c.Upstream, err = agentUpstream(def, ownUpstream, installation); err != nil {
 		return Options{}, err
 	}
 	opts, err := NewOptions(c)

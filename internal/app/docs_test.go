@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/provider/realtime"
 	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/task"
@@ -189,6 +191,17 @@ var toolDefaults = map[string]string{
 	"tools.a2a[].timeout":               a2a.DefaultTimeout.String(),
 }
 
+// upstreamDefaults are those of the sections upstream and upstreams that are not nothing.
+var upstreamDefaults = map[string]string{
+	"beta":        "false",
+	"detection":   realtime.DetectServer,
+	"silence":     realtime.DefaultSilence.String(),
+	"threshold":   fmt.Sprint(realtime.DefaultThreshold),
+	"eagerness":   realtime.DefaultEagerness,
+	"transcriber": realtime.DefaultTranscriber,
+	"format":      realtime.FormatPCM,
+}
+
 // engineDefaults are the defaults that the packages really have, by key.
 func engineDefaults(t *testing.T) map[string]string {
 	d := make(map[string]string)
@@ -223,6 +236,9 @@ func engineDefaults(t *testing.T) map[string]string {
 		d[path] = "-"
 	}
 	for _, k := range config.Keys() {
+		if section, name, _ := strings.Cut(k.Path, "."); section == "upstream" || section == "upstreams[]" {
+			d[k.Path] = cmp.Or(upstreamDefaults[name], "-")
+		}
 		if strings.HasPrefix(k.Path, "tools.") {
 			d[k.Path] = toolDefaults[k.Path]
 			switch {

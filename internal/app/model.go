@@ -203,7 +203,7 @@ func (a *served) needsModel() bool { return len(a.agent.Flows()) == 0 }
 // withoutModel adapts the conversation's options if the config names no model. It returns
 // an error if the agent requires one.
 func (o *Options) withoutModel(def *settings.Agent) error {
-	if o.Model.Name != "" {
+	if o.Model.Name != "" || o.Upstream.Name != "" && len(def.Flows()) == 0 {
 		return nil
 	}
 	without, err := def.WithoutModel()
@@ -226,7 +226,7 @@ func CheckAgent(files []agent.File) error {
 		return err
 	}
 	_, err = NewOptions(c)
-	return settings.Join(err, model.ForeignKey(c))
+	return settings.Join(err, foreignKeys(c))
 }
 
 // agentModel returns the model of an agent: with a config, the one whose name the agent's

@@ -15,9 +15,11 @@ type Options struct {
 	settings.Options
 	Speech config.Speech // with default engines
 	Model  config.Model  // zero if there is none
-	Server config.Server // with defaults
-	Tools  ToolOptions
-	Store  config.Store
+	// Upstream is zero if there is none.
+	Upstream config.Upstream
+	Server   config.Server // with defaults
+	Tools    ToolOptions
+	Store    config.Store
 
 	Recording config.Recording // its limit filled in
 }
@@ -38,8 +40,11 @@ func NewOptions(c *config.Config) (Options, error) {
 		Options: settings.New(c),
 		Speech:  speech(c.Speech),
 		Model:   c.Model,
-		Server:  server(c.Server),
-		Store:   c.Store,
+
+		Upstream: c.Upstream,
+
+		Server: server(c.Server),
+		Store:  c.Store,
 
 		Recording: c.Recording,
 	}

@@ -67,6 +67,7 @@ type Server struct {
 	home         *node.Home // nil if conversations are held in memory only
 	store        *Store     // nil if home is
 	models       models
+	upstreams    upstreams
 	tools        *Tools
 	speech       map[config.Speech]*Speech
 	roster       roster

@@ -16,8 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/journal"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/port"
-	"github.com/hocketvoice/hocket/provider/flite"
-	"github.com/hocketvoice/hocket/provider/pocketsphinx"
+	"github.com/hocketvoice/hocket/provider/realtime"
 	"github.com/hocketvoice/hocket/server/hub"
 	"github.com/hocketvoice/hocket/server/node"
 	"github.com/hocketvoice/hocket/session"
@@ -39,7 +38,8 @@ type served struct {
 	flowTools  port.Tool // tools that flows call
 	modelTools port.Tool // tools that the model may call
 	model      port.Model
-	speech     *Speech // nil if only text is available
+	upstream   *realtime.Service // nil: none
+	speech     *Speech           // nil if only text is available
 	late       func(time.Duration)
 	heard      func(time.Duration)
 	resume     time.Duration
@@ -113,7 +113,7 @@ func (s *Server) newServed(name, path string, def *settings.Agent, note func(str
 
 // share opens the parts that the agents share, and equips the agents.
 func (s *Server) share(list []*served, note func(string)) error {
-	s.close = append(s.close, s.models.close)
+	s.close = append(s.close, s.models.close, s.upstreams.close)
 	var err error
 	if s.tools, err = OpenTools(context.Background(), list[0].opts.Tools); err != nil { // only the config file names them: they are the same for all
 		return inputError{err}
@@ -151,6 +151,9 @@ func (s *Server) equip(a *served, note func(string)) error {
 		return inputError{err}
 	}
 	a.model, a.heard = model.port(), s.pace.Heard
+	if a.upstream, err = s.upstreams.get(a.opts.Upstream); err != nil {
+		return inputError{err}
+	}
 	a.late = func(by time.Duration) {
 		s.telemetry.FrameLate(by)
 		s.pace.Sent(by)
@@ -164,6 +167,10 @@ func (s *Server) equip(a *served, note func(string)) error {
 	}
 	if a.flowTools, a.modelTools, err = s.tools.For(context.Background(), a.agent); err != nil {
 		return inputError{err}
+	}
+	if a.upstream != nil {
+		a.speech = &Speech{} // the service hears and speaks
+		return nil
 	}
 	engines, ok := s.speech[a.opts.Speech]
 	if !ok {
@@ -277,7 +284,7 @@ func (s *Server) engines(c config.Speech, note func(string)) (*Speech, error) {
 	}
 	engines, err := NewSpeech(c)
 	switch {
-	case errors.Is(err, flite.ErrMissing), errors.Is(err, pocketsphinx.ErrMissing):
+	case missing(err):
 		note("text only: " + err.Error())
 		return nil, nil
 	case err != nil:
@@ -422,6 +429,7 @@ func (a *served) session(transport string) session.Options {
 	if a.records(transport) && transport != realtimeTransport && a.notice != "" {
 		o.Conv.Greeting = a.notice
 	}
+	useUpstream(&o, a.upstream, a.agent)
 	o.Voice, o.Turn, o.Onset, o.Stability, o.Echo = a.opts.Voice, a.opts.Turn, a.opts.Onset, a.opts.Stability, a.opts.Echo
 	return o
 }

@@ -268,3 +268,8 @@ func describe(w chain.Switch) string {
 	}
 	return fmt.Sprintf("the %s %s has failed: %s takes over for %v: %v", w.Kind, w.From, w.To, w.Pause, w.Err)
 }
+
+// missing reports whether an engine is not part of this build.
+func missing(err error) bool {
+	return errors.Is(err, flite.ErrMissing) || errors.Is(err, pocketsphinx.ErrMissing)
+}

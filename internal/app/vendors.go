@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/model"
+	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/provider/soniox"
@@ -119,14 +121,15 @@ func (v Vendor) speaks() bool { return v.synthesizer != nil }
 // foreignKeys returns an error if an agent's own file would send a vendor's key to another
 // server.
 func foreignKeys(c *config.Config) error {
+	err := settings.Join(model.ForeignKey(c), model.ForeignUpstreamKey(c))
 	for _, v := range Vendors() {
 		hears, speaks := v.foreign(*v.of(&c.Speech))
 		key := map[bool]string{true: "recognizer_url", false: "synthesizer_url"}[hears]
 		if hears || speaks {
-			return config.Problems{c.Problem("speech."+v.Name+"."+key, "would get the key of "+v.Name+": only a config file (--config) may send it to another server")}
+			err = settings.Join(err, config.Problems{c.Problem("speech."+v.Name+"."+key, "would get the key of "+v.Name+": only a config file (--config) may send it to another server")})
 		}
 	}
-	return nil
+	return err
 }
 
 // ownConnections takes from an agent's settings what only the installation may set where there

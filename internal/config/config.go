@@ -24,9 +24,13 @@ type Config struct {
 	Speech  Speech  `yaml:"speech"`
 	Model   Model   `yaml:"model"`
 	Models  []Model `yaml:"models"`
-	Server  Server  `yaml:"server"`
-	Tools   Tools   `yaml:"tools"`
-	Store   Store   `yaml:"store"`
+
+	Upstream  Upstream   `yaml:"upstream"`
+	Upstreams []Upstream `yaml:"upstreams"`
+
+	Server Server `yaml:"server"`
+	Tools  Tools  `yaml:"tools"`
+	Store  Store  `yaml:"store"`
 
 	Recording Recording `yaml:"recording"`
 
@@ -251,6 +255,34 @@ type Model struct {
 	APIVersion   string `yaml:"api_version"`
 	Organization string `yaml:"organization"`
 	MaxTokens    Count  `yaml:"max_tokens"`
+}
+
+// Upstream selects a speech-to-speech service and its server.
+type Upstream struct {
+	Name        string   `yaml:"name" required:"true"`
+	URL         string   `yaml:"url"`
+	KeyEnv      string   `yaml:"key_env"`
+	APIVersion  string   `yaml:"api_version"`
+	Beta        bool     `yaml:"beta"`
+	Secrets     string   `yaml:"secrets"`
+	Entra       Entra    `yaml:"entra"`
+	Voice       string   `yaml:"voice"`
+	Detection   string   `yaml:"detection" oneof:"server_vad semantic_vad"`
+	Silence     Duration `yaml:"silence"`
+	Threshold   Share    `yaml:"threshold"`
+	Eagerness   string   `yaml:"eagerness" oneof:"auto low medium high"`
+	Transcriber string   `yaml:"transcriber"`
+	Noise       string   `yaml:"noise" oneof:"near_field far_field"`
+	Format      string   `yaml:"format" oneof:"pcm pcmu pcma"`
+	MaxTokens   Count    `yaml:"max_tokens"`
+}
+
+// Entra selects an application of Microsoft Entra, whose tokens open the service in place of
+// a key.
+type Entra struct {
+	Tenant    string `yaml:"tenant"`
+	Client    string `yaml:"client"`
+	SecretEnv string `yaml:"secret_env"`
 }
 
 // Server configures `hocket serve`.

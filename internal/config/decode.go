@@ -43,7 +43,7 @@ func Parse(name string, data []byte) (*Config, error) {
 }
 
 // ParseSettings reads the named sections ("turn", "barge_in") of the `settings:` of an
-// agent's file, and its `model:` if that contains keys and not a name. It ignores
+// agent's file, and its `model:` and `upstream:` if they contain keys and not a name. It ignores
 // everything else and returns the same as [Load].
 func ParseSettings(name string, data []byte, sections ...string) (*Config, error) {
 	d := decoder{file: name}
@@ -112,7 +112,7 @@ func (d *decoder) config(data []byte, sections []string) (*Config, error) {
 			switch pair := &body.Pairs[i]; {
 			case pair.Key.Text == "settings":
 				d.settings(&pair.Value, c, sections)
-			case pair.Key.Text == "model" && pair.Value.Kind == yamlfile.Mapping:
+			case (pair.Key.Text == "model" || pair.Key.Text == "upstream") && pair.Value.Kind == yamlfile.Mapping:
 				d.mapping([]yamlfile.Pair{*pair}, reflect.ValueOf(c).Elem(), "")
 			}
 		}

@@ -37,6 +37,14 @@ const (
 	FormatPCMA = "pcma" // 8 kHz, G.711
 )
 
+// The defaults of [Options].
+const (
+	DefaultSilence     = 500 * time.Millisecond
+	DefaultThreshold   = 0.5
+	DefaultEagerness   = "auto"
+	DefaultTranscriber = "gpt-4o-mini-transcribe"
+)
+
 // Options configures a [Service]. The field Model is required; zero values of the others
 // select the defaults.
 type Options struct {
@@ -64,10 +72,10 @@ type Options struct {
 	Voice string // the service's name for a voice; its default if empty
 	// Detection says who detects turns; [DetectServer] if empty.
 	Detection string
-	Silence   time.Duration // that ends a turn; 500 ms if 0; for [DetectServer]
-	Threshold float64       // of the probability of speech, up to 1; 0.5 if 0; for [DetectServer]
-	Eagerness string        // "low", "medium", "high" or "auto", which is the default; for [DetectSemantic]
-	// Transcriber is the model that writes down what the user says; "gpt-4o-mini-transcribe"
+	Silence   time.Duration // that ends a turn; [DefaultSilence] if 0; for [DetectServer]
+	Threshold float64       // of the probability of speech, up to 1; [DefaultThreshold] if 0; for [DetectServer]
+	Eagerness string        // "low", "medium", "high" or "auto"; [DefaultEagerness] if empty; for [DetectSemantic]
+	// Transcriber is the model that writes down what the user says; [DefaultTranscriber]
 	// if empty, "none" for no transcripts.
 	Transcriber string
 	Noise       string // "near_field" or "far_field": the kind of microphone; empty for neither
@@ -180,7 +188,7 @@ func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&o.Silence, 500 * time.Millisecond}, {&o.Connect, 5 * time.Second}, {&o.Ping, time.Second}, {&o.Silent, 3 * time.Second}} {
+	}{{&o.Silence, DefaultSilence}, {&o.Connect, 5 * time.Second}, {&o.Ping, time.Second}, {&o.Silent, 3 * time.Second}} {
 		if *d.field == 0 {
 			*d.field = d.value
 		}
@@ -190,8 +198,8 @@ func (o Options) withDefaults() Options {
 		value string
 	}{
 		{&o.Detection, DetectServer},
-		{&o.Eagerness, "auto"},
-		{&o.Transcriber, "gpt-4o-mini-transcribe"},
+		{&o.Eagerness, DefaultEagerness},
+		{&o.Transcriber, DefaultTranscriber},
 		{&o.Format, FormatPCM},
 	} {
 		if *d.field == "" {
@@ -199,7 +207,7 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	if o.Threshold == 0 {
-		o.Threshold = 0.5
+		o.Threshold = DefaultThreshold
 	}
 	if o.KeyEnv == "" {
 		o.KeyEnv = vendorKey(o.URL)

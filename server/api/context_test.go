@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -102,7 +103,7 @@ func TestContextFromTheStart(t *testing.T) {
 		t.Errorf("the context is %d %s, expected %s", status, b, set)
 	}
 	var trace []byte
-	eventually(t, "the start in the trace", func() bool {
+	waittest.Until(t, "the start in the trace", nil, func() bool {
 		_, trace = h.do("GET", path+"/trace", "")
 		return bytes.Contains(trace, []byte(`"user.start"`))
 	})
