@@ -118,16 +118,17 @@ type EchoTracker struct {
 //	something              | on                        | on; the old limits hold again
 type microphone struct {
 	zeros int               // frames of zeros heard last
-	old   [echoLags]float64 // the limits before them
+	old   [echoLags]float64 // the limits before them; 0 if nothing had been measured
 }
 
 // off reports whether the microphone is switched off.
 func (m *microphone) off() bool { return m.zeros >= echoMuted }
 
-// hear handles the level of the next frame. limit is what the frames before it have measured.
-func (m *microphone) hear(heard float64, limit *[echoLags]float64) {
+// hear handles the level of the next frame. limit are the limits, and measured reports whether
+// the frames before it have measured them.
+func (m *microphone) hear(heard float64, limit *[echoLags]float64, measured bool) {
 	if heard == 0 {
-		if m.zeros == 0 {
+		if m.zeros == 0 && measured {
 			m.old = *limit
 		}
 		m.zeros++
@@ -167,7 +168,7 @@ func (e *EchoTracker) Update(sent, heard float64) float64 {
 		return 0
 	}
 	at := e.frames % echoRing
-	e.mic.hear(heard, &e.limit)
+	e.mic.hear(heard, &e.limit, e.learned > 0)
 	e.sent[at] = sent * sent
 	e.heard[e.frames%echoMean] = heard * heard
 	e.frames++

@@ -149,6 +149,21 @@ func TestEchoTrackerFollows(t *testing.T) {
 	}
 }
 
+// TestEchoTrackerSilentFirst checks that a microphone that has sent zeros since the call began,
+// as a file does, is believed: a voice over the agent is not taken for an echo.
+func TestEchoTrackerSilentFirst(t *testing.T) {
+	l := newEchoLine(t, EchoOptions{}, 0, 10)
+	l.noise = 0
+	for range 300 {
+		l.frame(true, 0)
+	}
+	for i := range 50 {
+		if _, expected := l.frame(true, 0.02); expected >= 0.02 {
+			t.Fatalf("frame %d of the voice: an echo of %v is expected, the voice has 0.02", i, expected)
+		}
+	}
+}
+
 func TestEchoTrackerKnown(t *testing.T) {
 	l := newEchoLine(t, EchoOptions{Coupling: 0.1, Delay: 200 * time.Millisecond}, 0.1, 10)
 	for i := range 300 {
