@@ -59,7 +59,7 @@ func TestOptionsAreFilled(t *testing.T) {
 		t.Errorf("what was set is lost: %+v", o)
 	}
 	if o.Endpoint != "auto" || o.Limits.Task != d.Limits.Task || o.HistoryLimit != 200 || o.Privacy != conv.PrivacyKeep ||
-		o.BargeIn.Reply.Policy != turn.BargeInHybrid || o.BargeIn.ReadBack.Policy != turn.BargeInWords {
+		o.BargeIn.Reply.Policy != turn.BargeInHybrid || o.BargeIn.ReadBack.OnSpeech != turn.OnSpeechNone {
 		t.Errorf("what was not set is not the default: %+v", o)
 	}
 	if err := d.Validate(); err != nil {

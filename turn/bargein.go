@@ -3,6 +3,7 @@ package turn
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"time"
 )
 
@@ -286,12 +287,26 @@ func (b *BargeIn) settles(o BargeInOptions, now time.Time, v, stood Verdict, fin
 // Stood returns the words of a result with which the result before it began, too. [BargeIn.Words]
 // takes the verdict on them.
 func Stood(before, now string) string {
-	x, y := strings.Fields(before), strings.Fields(now)
-	n := 0
-	for n < len(x) && n < len(y) && strings.EqualFold(x[n], y[n]) {
-		n++
+	end, rest := 0, before
+	for len(rest) > 0 && end < len(now) {
+		var x, y string
+		x, rest = firstWord(rest)
+		y, _ = firstWord(now[end:])
+		if x == "" || !strings.EqualFold(x, y) {
+			break
+		}
+		end += strings.Index(now[end:], y) + len(y)
 	}
-	return strings.Join(y[:n], " ")
+	return now[:end]
+}
+
+// firstWord returns the first word of a text, without the spaces around it, and what follows it.
+func firstWord(s string) (word, rest string) {
+	s = strings.TrimLeftFunc(s, unicode.IsSpace)
+	if end := strings.IndexFunc(s, unicode.IsSpace); end >= 0 {
+		return s[:end], s[end:]
+	}
+	return s, ""
 }
 
 // interrupts reports whether words alone take the floor.

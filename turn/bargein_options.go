@@ -120,7 +120,7 @@ func DefaultBargeIn() BargeInOptions {
 // ms). Seed 004 requires two substantial words and no filler to interrupt. Words come later
 // than 140 ms, so its filters apply only to words that were recognized earlier.
 func SeedsBargeIn() BargeInOptions {
-	return BargeInOptions{Policy: BargeInHybrid, Steady: Off, MinSpeech: 80 * time.Millisecond}
+	return BargeInOptions{Policy: BargeInHybrid, OnSpeech: OnSpeechDuck, Steady: Off, MinSpeech: 80 * time.Millisecond}
 }
 
 // Profiles has the barge-in options of the phases in which the agent has the floor. Zero

@@ -235,7 +235,7 @@ func TestProfiles(t *testing.T) {
 	got := resolved("barge_in: {min_words: 3, min_speech: 300ms}")
 	want := def
 	want.Greeting.MinWords, want.Reply.MinWords, want.ReadBack.MinWords = 3, 3, 3
-	want.Reply.MinSpeech, want.ReadBack.MinSpeech = 300*time.Millisecond, 300*time.Millisecond
+	want.Reply.MinSpeech = 300 * time.Millisecond
 	if got != want {
 		t.Errorf("common numbers give\n%+v\nexpected\n%+v", got, want)
 	}
@@ -364,7 +364,7 @@ func TestEngines(t *testing.T) {
 	for text, want := range map[string]string{
 		"speech: {voice: kall16}":                      `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
 		"speech: {recognizer: [soniox, soniox]}":       `speech.recognizer: has soniox twice`,
-		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, soniox; did you mean soniox?`,
+		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, piper, soniox; did you mean soniox?`,
 		"speech: {soniox: {recognizer_url: http://h}}": "speech.soniox.recognizer_url: is not the address of a WebSocket: expected a URL such as wss://HOST/PATH",
 		"speech: {silero: {weights: w.onnx}}":          "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",
 		"speech: {pocketsphinx: {dictionary: d.dic}}":  "speech.pocketsphinx.dictionary: d.dic: no such file",

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
-	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/provider/realtime"
 	"github.com/hocketvoice/hocket/session"
@@ -30,7 +31,7 @@ func (u *upstreams) get(c config.Upstream) (*realtime.Service, error) {
 	if one, ok := u.open[c]; ok {
 		return one, nil
 	}
-	one, err := realtime.New(model.UpstreamOptions(c))
+	one, err := realtime.New(upstreamOptions(c))
 	if err != nil {
 		return nil, fmt.Errorf("upstream: %w", err)
 	}
@@ -101,4 +102,61 @@ func agentUpstream(def *settings.Agent, own config.Upstream, installation *confi
 		p.Key, p.Message = "upstream", fmt.Sprintf("is missing: the agent names the speech-to-speech service %q, whose server must be given in this config", name)
 	}
 	return config.Upstream{}, config.Problems{p}
+}
+
+// upstreamOptions returns the options of a described speech-to-speech service.
+func upstreamOptions(c config.Upstream) realtime.Options {
+	o := realtime.Options{
+		Model: c.Name, URL: c.URL, KeyEnv: c.KeyEnv, APIVersion: c.APIVersion, Beta: c.Beta, Secrets: c.Secrets,
+		Voice: c.Voice, Detection: c.Detection, Silence: time.Duration(c.Silence), Threshold: float64(c.Threshold),
+		Eagerness: c.Eagerness, Transcriber: c.Transcriber, Noise: c.Noise, Format: c.Format, MaxTokens: int(c.MaxTokens),
+	}
+	if c.Entra != (config.Entra{}) {
+		o.Entra = &realtime.Entra{Tenant: c.Entra.Tenant, Client: c.Entra.Client, SecretEnv: c.Entra.SecretEnv}
+	}
+	return o
+}
+
+// foreignUpstreamKey returns an error if the service of an agent's own file would send a vendor's
+// key to another server.
+func foreignUpstreamKey(c *config.Config) error {
+	if c.Upstream.Name == "" {
+		return nil
+	}
+	host := upstreamOptions(c.Upstream).ForeignKey()
+	if host == "" {
+		return nil
+	}
+	key := "upstream.secrets"
+	if c.Sets("upstream.key_env") {
+		key = "upstream.key_env"
+	}
+	return config.Problems{c.Problem(key, "the key belongs to "+host+": only a config file (--config) may send it to another server")}
+}
+
+// upstreamProblems returns the problems of the sections upstream and upstreams. Keys are checked
+// when the services are opened.
+func upstreamProblems(c *config.Config) config.Problems {
+	var all config.Problems
+	one := func(key string, u config.Upstream) {
+		if u.Name == "" {
+			return // nothing, or reported already
+		}
+		if err := upstreamOptions(u).Validate(); err != nil {
+			message := strings.TrimPrefix(err.Error(), "realtime: ")
+			if strings.HasPrefix(message, "the URL") || strings.HasPrefix(message, "an API version") {
+				key += ".url"
+			}
+			all = append(all, c.Problem(key, message))
+		}
+	}
+	one("upstream", c.Upstream)
+	for i, u := range c.Upstreams {
+		key := fmt.Sprintf("upstreams[%d]", i)
+		one(key, u)
+		if u.Name != "" && slices.ContainsFunc(c.Upstreams[:i], func(o config.Upstream) bool { return o.Name == u.Name }) {
+			all = append(all, c.Problem(key+".name", fmt.Sprintf("is %q: another service has this name", u.Name)))
+		}
+	}
+	return all
 }

@@ -22,7 +22,7 @@ func validate(c *config.Config, o Options) error {
 	all := settings.Validate(c, o.Options)
 	all = append(all, engines(c)...)
 	all = append(all, model.Problems(c)...)
-	all = append(all, model.UpstreamProblems(c)...)
+	all = append(all, upstreamProblems(c)...)
 	all = append(all, serverProblems(c)...)
 	all = append(all, toolProblems(c)...)
 	all = append(all, recordingProblems(c)...)

@@ -121,7 +121,7 @@ func (v Vendor) speaks() bool { return v.synthesizer != nil }
 // foreignKeys returns an error if an agent's own file would send a vendor's key to another
 // server.
 func foreignKeys(c *config.Config) error {
-	err := settings.Join(model.ForeignKey(c), model.ForeignUpstreamKey(c))
+	err := settings.Join(model.ForeignKey(c), foreignUpstreamKey(c))
 	for _, v := range Vendors() {
 		hears, speaks := v.foreign(*v.of(&c.Speech))
 		key := map[bool]string{true: "recognizer_url", false: "synthesizer_url"}[hears]

@@ -14,7 +14,7 @@ import (
 
 func TestReplay(t *testing.T) {
 	path := write(t, "call.jsonl", string(recorded(t, "testdata/call.events")))
-	if got, want := output(t, "", "replay", path), path+": 33 steps, each the same\n"; got != want {
+	if got, want := output(t, "", "replay", path), path+": 34 steps, each the same\n"; got != want {
 		t.Errorf("got %q, expected %q", got, want)
 	}
 	golden(t, "replay.timeline", output(t, "", "replay", path, "--timeline"))
@@ -119,7 +119,7 @@ func TestReplayOfAClient(t *testing.T) {
 // reported. Since the machine makes no such step, one is added to the count.
 func TestReplayExplored(t *testing.T) {
 	path := write(t, "call.jsonl", string(recorded(t, "testdata/call.events")))
-	if got, want := output(t, "", "replay", path, "--explored"), path+": 33 of 33 steps were met in the exploration (100.0 %)\n"; got != want {
+	if got, want := output(t, "", "replay", path, "--explored"), path+": 34 of 34 steps were met in the exploration (100.0 %)\n"; got != want {
 		t.Errorf("got %q, expected %q", got, want)
 	}
 	var e explored

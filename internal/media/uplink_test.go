@@ -602,7 +602,7 @@ func TestUplinkEcho(t *testing.T) {
 		heard bool
 	}{
 		{"nothing is sent", audio.EchoOptions{}, 0, true},
-		{"an echo of half the level", audio.EchoOptions{}, 2, false},
+		{"an echo of a quarter of the level", audio.EchoOptions{}, 4, false},
 		{"none is expected", audio.EchoOptions{Off: true}, 2, true},
 		{"a known echo", audio.EchoOptions{Coupling: 0.5}, 2, false},
 		{"louder than the known echo", audio.EchoOptions{Coupling: 0.02}, 2, true},

@@ -219,8 +219,8 @@ func TestCall(t *testing.T) {
 		c.pass(300 * time.Millisecond)
 		c.pass(6 * time.Second)
 		interrupted := c.when("speaking>interrupted", began)
-		if took := interrupted.Sub(began); took > 700*time.Millisecond {
-			t.Errorf("the voice interrupts after %v: expected at most 700 ms", took)
+		if took := interrupted.Sub(began); took > 800*time.Millisecond {
+			t.Errorf("the voice interrupts after %v: expected the 700 ms of sustained speech, and at most 100 ms to notice it", took)
 		}
 		var kept []string
 		for _, it := range server.Items(1) {
@@ -273,7 +273,7 @@ func TestCall(t *testing.T) {
 		c.said(
 			"user: what time is it", "agent: One moment. It is noon.",
 			"user: find it out", "agent: It is forty two.",
-			"user: tell me a story", "agent: Once upon a time there was a [king who had three sons and a very large garden with a wall around it.]",
+			"user: tell me a story", "agent: Once upon a time there was a king [who had three sons and a very large garden with a wall around it.]",
 			"user: no a short one", "agent: Answer 6 in session 1.",
 			"user: are you there", "agent: Answer 7 in session 2.",
 			"user: and now", "agent: Answer 8 in session 3.",
