@@ -126,7 +126,7 @@ func (u *Uplink) obey() {
 		case commandListen:
 			u.listen()
 		case commandContinue:
-			u.ended = false
+			u.ended, u.spoken = false, true
 			u.endpointer.Reset()
 		case commandFinalize:
 			u.conclude()
@@ -179,9 +179,9 @@ func (u *Uplink) conclude() {
 
 // listen begins a turn, unless the user is speaking and the turn has therefore begun.
 func (u *Uplink) listen() {
-	u.ended = false
+	u.ended, u.spoken = false, u.onset.Speaking()
 	u.endpointer.Reset()
-	if u.onset.Speaking() {
+	if u.spoken {
 		return
 	}
 	if u.open {

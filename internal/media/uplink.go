@@ -93,6 +93,7 @@ type Uplink struct {
 	asked     []request // requests for final transcripts that are awaited, in order
 	overdue   int       // the last utterance whose final transcript did not arrive in time; 0 if none
 	ended     bool      // the end of the turn was reported, and nothing was heard since
+	spoken    bool      // the turn has begun with speech that the turn controller did not see
 	paused    bool
 	audible   bool // the agent can be heard
 	tracker   audio.EchoTracker

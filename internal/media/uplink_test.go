@@ -315,6 +315,25 @@ func TestUplinkContinueKeepsTheWords(t *testing.T) {
 	c.want("final 1 yes please")
 }
 
+// TestUplinkTurnOverTheAgent checks that a turn ends, whatever the policy, that the user spoke over
+// the agent's last words, and of which only silence is left.
+func TestUplinkTurnOverTheAgent(t *testing.T) {
+	for _, policy := range []turn.Policy{turn.PolicyAuto, turn.PolicySilence, turn.PolicyEasyTurn} {
+		for name, begin := range map[string]func(*Uplink){"listen": (*Uplink).Listen, "continue": (*Uplink).Continue} {
+			c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: policy}}, &porttest.Recognizer{Texts: []string{"yes please"}})
+			c.u.Audible(true)
+			c.speaks(500 * ms)
+			c.isQuiet(60 * ms) // the onset detector does not know yet that this is the end
+			c.u.Audible(false)
+			begin(c.u)
+			c.isQuiet(1500 * ms)
+			if i := slices.IndexFunc(c.log, func(f string) bool { return strings.HasPrefix(f, "ended 1 ") }); i < 0 {
+				t.Errorf("%s, %s: the turn does not end: %q", policy, name, c.log)
+			}
+		}
+	}
+}
+
 func TestUplinkListenWhileTheUserSpeaks(t *testing.T) {
 	c := newCaller(t, UplinkOptions{}, &porttest.Recognizer{Texts: []string{"i was first you know"}})
 	c.u.Audible(true)

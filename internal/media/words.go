@@ -115,6 +115,10 @@ func (u *Uplink) decide(a turn.Acoustic) {
 	if u.audible {
 		return
 	}
+	if u.spoken { // over the agent; perhaps there is only silence now
+		u.spoken = false
+		a.VAD, a.Silence = 1, 0
+	}
 	score := u.score(a)
 	d := u.endpointer.Update(a, l)
 	if u.o.Features != nil {
