@@ -109,6 +109,9 @@ func (c *Conversation) handleReplyRequested() {
 		c.st.Reply.Requested = true
 		c.become(Waiting, causeReplyRequested)
 	case Understanding, ListeningCapturing:
+		if c.st.Reply.agrees() {
+			return // nothing is requested yet
+		}
 		if c.st.Reply.Held() || c.st.Reply.consulting() {
 			c.st.Reply.Requested = true
 			return

@@ -38,7 +38,11 @@ func canonical(st *conv.State, o *conv.Options) {
 	canonicalTime(st)
 	canonicalNumbers(st)
 	// Filters only look at words over the agent's audio.
-	st.User.Text, st.User.Partial = said(st.User.Text), said(st.User.Partial)
+	text := func(s string) string { return presence(s, "book a flight") }
+	if o.Endpoint == turn.PolicyAuto {
+		text = said // the turn has not ended with these words
+	}
+	st.User.Text, st.User.Partial = text(st.User.Text), text(st.User.Partial)
 	st.User.Confidence = 0
 	st.Over.Text, st.Over.Partial = kindOfText(st.Over.Text), kindOfText(st.Over.Partial)
 	st.Over.Confidence = 0
@@ -58,13 +62,13 @@ func canonical(st *conv.State, o *conv.Options) {
 	} else {
 		st.Playout.Heard = min(st.Playout.Heard, time.Second)
 	}
-	if !o.ResumeAfterFalseInterruption {
-		st.Playout.Heard = 0 // it only determines the history
+	if !o.ResumeAfterFalseInterruption && !asks(st) {
+		st.Playout.Heard = 0 // it only determines the history, and what is said after a lost connection
 	} else {
 		st.Playout.At = epoch // sound not reported as heard was not heard
 	}
 	canonicalGoing(st)
-	st.Conn.Unanswered.Text = said(st.Conn.Unanswered.Text)
+	st.Conn.Unanswered.Text = text(st.Conn.Unanswered.Text)
 	if o.DeadAir.Off {
 		st.DeadAir = turn.DeadAir{}
 	}

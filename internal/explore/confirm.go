@@ -370,12 +370,13 @@ func (s *stepped) answered(q asked) asked {
 			q.voice, q.late = true, q.heard
 		}
 	case conv.STTFinal:
-		if f := &s.before.Floor; e.Text != "" && (f.Tail == 0 || f.Speaking) { // else it corrects an earlier turn
+		early := s.endpoint == turn.PolicyAuto
+		if f := &s.before.Floor; e.Text != "" && (!early || f.Tail == 0 || f.Speaking) { // else it corrects an earlier turn
 			// A confirmation that is too early for another question does not cancel
 			// this one.
 			late := q.yes || q.voice && q.late || !q.voice && q.heard
 			// "Yes, book a flight" and "yes, Boston" add nothing to the yes.
-			goesOn := e.Text == "book a flight" || e.Text == "boston"
+			goesOn := early && (e.Text == "book a flight" || e.Text == "boston")
 			q.yes = affirms(e.Text) && late || goesOn && q.yes
 		}
 	case conv.UserText:

@@ -184,7 +184,11 @@ func canonicalDialogue(st *conv.State) {
 	}
 	d.Pending = presence(d.Pending, "book a flight")
 	d.Misses = min(d.Misses, 1) // the effect of a third miss is tested in package dialog
-	st.Reply.Asked = said(st.Reply.Asked)
+	if st.Reply.Why == yesWaits {
+		st.Reply.Asked = said(st.Reply.Asked)
+	} else {
+		st.Reply.Asked = presence(st.Reply.Asked, "book a flight")
+	}
 	if st.Reply.Why == conv.RequestWording {
 		st.Reply.Asked = presence(st.Reply.Asked, "Which city is it?")
 		st.Reply.Advice = presence(st.Reply.Advice, "Which one is it?") // the value of the advice is tested in package dialog

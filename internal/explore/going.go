@@ -121,6 +121,10 @@ func (s *stepped) checkCut(q cut) (cut, error) {
 		q = cut{}
 	case s.commanded():
 		q = cut{}
+	default:
+		if _, other := s.consulted(); other {
+			q = cut{} // the model has found a meaning
+		}
 	}
 	if s.cutsOff() && q.row >= mostGoings {
 		q.spent = true
@@ -184,13 +188,23 @@ func (s *stepped) consults() bool {
 	if s.after.Reply.Why == conv.RequestUnderstanding && s.after.Reply.Request != 0 {
 		return true
 	}
-	said := false
+	rest, _ := s.consulted()
+	return rest
+}
+
+// consulted reports whether the rest of a reply is said in this step, or something else, after a
+// model was asked what the user meant.
+func (s *stepped) consulted() (rest, other bool) {
+	if s.before.Reply.Why != conv.RequestUnderstanding {
+		return false, false
+	}
 	for _, e := range s.out.Effects {
 		if e, ok := e.(conv.Speak); ok {
-			said = said || e.Text == firstSentence || e.Text == secondSentence
+			rest = rest || e.Text == firstSentence || e.Text == secondSentence
+			other = !rest
 		}
 	}
-	return said && s.before.Reply.Why == conv.RequestUnderstanding
+	return rest, other
 }
 
 // answersCut reports whether a turn of the user is answered in this step, or the agent's turn was
