@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"sync"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -61,4 +62,28 @@ func (q *frameQueue) pop(pcm []int16) (n int, ok bool) {
 	q.first = (q.first + 1) % queuedFrames
 	q.n--
 	return n, true
+}
+
+// lending hands one frame at a time from the reader of the leg to the uplink. The reader waits
+// until the uplink has heard the frame.
+type lending struct {
+	frames chan audio.Frame
+	heard  chan struct{}
+}
+
+func newLending() *lending {
+	return &lending{frames: make(chan audio.Frame), heard: make(chan struct{})}
+}
+
+// lend hands over a frame. It returns when the frame has been heard, or when ctx ends.
+func (l *lending) lend(ctx context.Context, f audio.Frame) {
+	select {
+	case l.frames <- f:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-l.heard:
+	case <-ctx.Done():
+	}
 }

@@ -347,30 +347,6 @@ func (a *sound) listenTo(ctx context.Context) {
 	}
 }
 
-// lending hands one frame at a time from the reader of the leg to the uplink. The reader waits
-// until the uplink has heard the frame.
-type lending struct {
-	frames chan audio.Frame
-	heard  chan struct{}
-}
-
-func newLending() *lending {
-	return &lending{frames: make(chan audio.Frame), heard: make(chan struct{})}
-}
-
-// lend hands over a frame. It returns when the frame has been heard, or when ctx ends.
-func (l *lending) lend(ctx context.Context, f audio.Frame) {
-	select {
-	case l.frames <- f:
-	case <-ctx.Done():
-		return
-	}
-	select {
-	case <-l.heard:
-	case <-ctx.Done():
-	}
-}
-
 // listenToClocked passes the frames of the leg to the uplink, for a leg whose frames are its
 // clock. Between frames the uplink only does what others ask of it, and posts what its
 // services have found.

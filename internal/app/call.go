@@ -232,11 +232,7 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 		s.OnSpoken(o.Said)
 	}
 	began := time.Now()
-	day := o.Day
-	if day.IsZero() {
-		day = began.In(cmp.Or(location, time.UTC))
-	}
-	start := Noon(day, location)
+	start := o.noon(began, location)
 	if o.Realtime {
 		start = began
 		err = s.Run(ctx)
@@ -249,6 +245,14 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 	return CallResult{
 		Duration: s.State().Since.Sub(start), Took: time.Since(began), Virtual: !o.Realtime,
 	}, err
+}
+
+// noon returns when virtual time begins, in the time zone of the conversation.
+func (o CallOptions) noon(now time.Time, location *time.Location) time.Time {
+	if o.Day.IsZero() {
+		return Noon(now.In(cmp.Or(location, time.UTC)), location)
+	}
+	return Noon(o.Day, location)
 }
 
 // Noon returns noon of a day in a time zone, or in UTC if location is nil. A conversation
