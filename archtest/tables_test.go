@@ -112,6 +112,7 @@ var workers = map[string]string{
 	"session: (*Session).Run":                "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"session: (*sound).run":                  "Session.Run, of whose workers they are",
 	"session: (*sound).runVirtual":           "Session.RunVirtual, likewise",
+	"session: (*upstream).retire":            "the upstream's close, which the session calls before Run or RunVirtual returns",
 	"session: (*written).run":                "Session.Run, likewise",
 	"session: (*Session).RunVirtual":         "its WaitGroup, which it waits for, with the context cancelled, before it returns",
 	"leg/realtime: (*conn).run":              "its WaitGroup, which it waits for, with the context cancelled, before it returns",

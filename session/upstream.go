@@ -246,7 +246,8 @@ func (u *upstream) ends() time.Time {
 	return u.link.stream.Expires()
 }
 
-// retire closes a link that is not in use any more.
+// retire closes a link that is not in use any more. The caller holds the mutex, and has seen that
+// the call has not ended: so close waits for it.
 func (u *upstream) retire(l *link) {
 	u.closing.Go(func() { _ = l.stream.Close() }) // the error does not matter
 }
@@ -255,23 +256,19 @@ func (u *upstream) retire(l *link) {
 // moment.
 func (u *upstream) heed(st *conv.State) {
 	quiet := st.Phase == conv.ListeningReady && !st.Floor.Speaking && st.User.Turn == 0 && len(st.Calls) == 0
-	var old *link
 	u.mu.Lock()
+	defer u.mu.Unlock()
 	if l := u.link; l != nil {
 		if st.User.Turn != 0 {
 			l.knows[entry{turn: st.User.Turn, role: conv.RoleUser}] = true
 		}
 		if u.next != nil && quiet && u.hearing.idle() && !slices.ContainsFunc(u.answers, (*saying).awaited) {
-			old = l
 			u.use(u.next)
 			u.next = nil
+			u.retire(l)
 		}
 	}
 	u.answers = slices.DeleteFunc(u.answers, func(a *saying) bool { return a.ended && a.turn < st.Playout.Turn && a.turn != st.Reply.Turn })
-	u.mu.Unlock()
-	if old != nil {
-		u.retire(old)
-	}
 }
 
 // renewBefore is how long before the end of a session another one is opened.
@@ -302,8 +299,8 @@ func (u *upstream) cutOff(l *link, f *port.Failure) {
 			facts = append(facts, conv.SessionExpired{})
 		}
 	}
-	u.mu.Unlock()
 	u.retire(l)
+	u.mu.Unlock()
 	for _, ev := range facts {
 		u.s.postFact(ev)
 	}
