@@ -212,7 +212,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"turn.policy": o.Endpoint, "dead_air.off": o.DeadAir.Off, "dead_air.steps[].end": false,
 		"turn.easyturn.aggressive": false,
 		"speech.recognizer":        DefaultRecognizer, "speech.synthesizer": DefaultSynthesizer,
-		"speech.detector": DefaultDetector, "filter.echo": echoDefault(t),
+		"speech.detector": DefaultDetector, "speech.end_of_turn": DefaultEndOfTurn, "filter.echo": echoDefault(t),
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams, "server.max_lateness": hub.DefaultMaxLateness,
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
@@ -222,7 +222,7 @@ func engineDefaults(t *testing.T) map[string]string {
 	}
 	for _, path := range []string{
 		"greeting", "filter.echo_level", "filter.echo_delay", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
-		"limits.feedback[].code", "speech.voice", "speech.silero.weights",
+		"limits.feedback[].code", "speech.voice", "speech.silero.weights", "speech.models", "speech.piper.network",
 		"speech.soniox.key_env", "speech.soniox.voice", "speech.soniox.recognizer_model", "speech.soniox.recognizer_url",
 		"speech.soniox.synthesizer_model", "speech.soniox.synthesizer_url",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",

@@ -49,8 +49,30 @@ func TestEmptyConfig(t *testing.T) {
 	}
 }
 
-// namedModel is the section model, which is nothing without a name.
-const namedModel = "model: {name: m, base_url: 'http://a/v1'}"
+// services are the sections that are nothing without some of their keys, with those.
+var services = map[string]map[string]string{
+	"model":          {"name": "m", "base_url": "'http://a/v1'"},
+	"upstream":       {"name": "u", "url": "'wss://u.openai.azure.com'"},
+	"upstream.entra": {"tenant": "t", "client": "c"},
+}
+
+// service is the section of a service, with the key at path if value is not empty.
+func service(path, value string) string {
+	section, rest, _ := strings.Cut(path, ".")
+	entry := maps.Clone(services[section])
+	key, inner, nested := strings.Cut(rest, ".")
+	if nested {
+		part := maps.Clone(services[section+"."+key])
+		if value != "" {
+			part[inner] = value
+		}
+		value = mapping(part)
+	}
+	if value != "" {
+		entry[key] = value
+	}
+	return section + ": " + mapping(entry)
+}
 
 // beside are keys of a section that another of its keys requires.
 var beside = map[string]string{"filter.echo_delay": "echo_level: -15dB", "recording.limit": "announced: true"}
@@ -61,10 +83,10 @@ func TestEveryKeyArrives(t *testing.T) {
 	for _, k := range config.Keys() {
 		without := ""
 		switch section, rest, _ := strings.Cut(k.Path, "."); {
-		case section == "models[]":
-			continue // an agent chooses one, which is then the model
-		case section == "model" && rest != "name":
-			without = namedModel
+		case section == "models[]" || section == "upstreams[]":
+			continue // an agent chooses one, which is then the model or the service
+		case services[section] != nil && rest != "name":
+			without = service(k.Path, "")
 		case beside[k.Path] != "":
 			without = section + ": {" + beside[k.Path] + "}"
 		}
@@ -98,11 +120,16 @@ func toolsDocument(path, value string) string {
 		value, rest = "[{"+fields+"}]", inner
 	}
 	entry[rest] = value
+	return "tools: {" + list + ": [" + mapping(entry) + "]}"
+}
+
+// mapping is the text of a mapping.
+func mapping(entry map[string]string) string {
 	var fields []string
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		fields = append(fields, key+": "+entry[key])
 	}
-	return "tools: {" + list + ": [{" + strings.Join(fields, ", ") + "}]}"
+	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // values are some that the key takes and that are not its default.
@@ -122,7 +149,7 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
 		return []string{"soniox", "[soniox]"}
-	case strings.HasPrefix(k.Path, "speech.soniox.") && strings.HasSuffix(k.Path, "_url"):
+	case strings.HasPrefix(k.Path, "speech.soniox.") && strings.HasSuffix(k.Path, "_url") || k.Path == "upstream.url":
 		return []string{`"wss://h/y"`}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
@@ -132,7 +159,7 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"[https://example.com]"}
 	case strings.HasSuffix(k.Path, ".base_url"):
 		return []string{"http://h/v1"}
-	case strings.HasSuffix(k.Path, ".url"):
+	case strings.HasSuffix(k.Path, ".url") || k.Path == "upstream.secrets":
 		return []string{`"http://h/y"`}
 	case strings.HasSuffix(k.Path, ".schema"):
 		return []string{`'{"type":"object"}'`}
@@ -181,11 +208,7 @@ func document(path, value string) string {
 			entry = map[string]string{"urls": `["turn:turn.example.com"]`, "username": "u", "credential_env": "TURN_CREDENTIAL"} //nolint:gosec // the name of a variable
 		}
 		entry[rest] = value
-		var fields []string
-		for _, key := range slices.Sorted(maps.Keys(entry)) {
-			fields = append(fields, key+": "+entry[key])
-		}
-		return "server: {webrtc: {ice_servers: [{" + strings.Join(fields, ", ") + "}]}}"
+		return "server: {webrtc: {ice_servers: [" + mapping(entry) + "]}}"
 	}
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {
@@ -194,11 +217,8 @@ func document(path, value string) string {
 	if other := beside[path]; other != "" {
 		return section + ": {" + other + ", " + rest + ": " + value + "}"
 	}
-	if section == "model" && rest == "base_url" {
-		return strings.Replace(namedModel, "'http://a/v1'", value, 1)
-	}
-	if section == "model" && rest != "name" {
-		return strings.Replace(namedModel, "name: m", "name: m, "+rest+": "+value, 1)
+	if services[section] != nil && rest != "name" {
+		return service(path, value)
 	}
 	if list, isList := strings.CutSuffix(section, "[]"); isList {
 		entry := map[string]string{"after": "10s", "code": "checkin.1", rest: value}
