@@ -3,8 +3,8 @@ package turn
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"time"
+	"unicode"
 )
 
 // Action is what a step of [BargeIn] tells the playout to do.

@@ -703,8 +703,14 @@ func TestBargeInAllocatesNothing(t *testing.T) {
 // TestStood checks which words two results in a row begin with.
 func TestStood(t *testing.T) {
 	for _, c := range []struct{ before, now, stood string }{
-		{"", "wait a", ""}, {"wait", "", ""}, {"wait", "wait a", "wait"}, {"wait a", "wait", "wait"},
-		{"Wait  a minute", "wait a moment", "wait a"}, {"a wait", "wait a", ""}, {" no ", "no", "no"}, {"wait a", "waiting", ""},
+		{"", "wait a", ""},
+		{"wait", "", ""},
+		{"wait", "wait a", "wait"},
+		{"wait a", "wait", "wait"},
+		{"Wait  a minute", "wait a moment", "wait a"},
+		{"a wait", "wait a", ""},
+		{" no ", "no", "no"},
+		{"wait a", "waiting", ""},
 	} {
 		if stood := Stood(c.before, c.now); stood != c.stood {
 			t.Errorf("%q and %q: %q, expected %q", c.before, c.now, stood, c.stood)
