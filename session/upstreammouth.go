@@ -103,8 +103,9 @@ func (u *upstream) sound(ctx context.Context, a *saying) ([]int16, error) {
 			return pcm, nil
 		}
 		if a.ended {
-			defer u.mu.Unlock()
-			return nil, a.err
+			err := a.err
+			u.mu.Unlock()
+			return nil, err
 		}
 		a.waiting = true
 		u.s.busy(-1)

@@ -269,16 +269,11 @@ func (j *Judge) Weigh(o turn.BargeInOptions, heard []Overheard) Trade {
 // Grid returns the options of a sweep: the policies of the seeds, and hybrid with other numbers.
 func Grid() []turn.BargeInOptions {
 	out := []turn.BargeInOptions{{Policy: turn.BargeInEnergy}, {Policy: turn.BargeInWords}, turn.SeedsBargeIn()}
+	const ms = time.Millisecond
 	for _, words := range []int{1, 2} {
-		for _, steady := range []time.Duration{turn.Off, 100, 150, 200, 250, 300, 400} {
-			for _, speech := range []time.Duration{turn.Off, 500, 600, 700, 800, 1000} {
-				o := turn.BargeInOptions{Policy: turn.BargeInHybrid, MinWords: words, Steady: steady, MinSpeech: speech}
-				for _, d := range []*time.Duration{&o.Steady, &o.MinSpeech} {
-					if *d > 0 {
-						*d *= time.Millisecond
-					}
-				}
-				out = append(out, o)
+		for _, steady := range []time.Duration{turn.Off, 100 * ms, 150 * ms, 200 * ms, 250 * ms, 300 * ms, 400 * ms} {
+			for _, speech := range []time.Duration{turn.Off, 500 * ms, 600 * ms, 700 * ms, 800 * ms, 1000 * ms} {
+				out = append(out, turn.BargeInOptions{Policy: turn.BargeInHybrid, MinWords: words, Steady: steady, MinSpeech: speech})
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func espeak(ctx context.Context, t *testing.T, voice, text string) []int16 {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "say.wav")
-	if out, err := exec.CommandContext(ctx, "espeak-ng", "-v", voice, "-w", path, text).CombinedOutput(); err != nil { //nolint:gosec // a test
+	if out, err := exec.CommandContext(ctx, "espeak-ng", "-v", voice, "-w", path, text).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	pcm, err := readWAV(path)

@@ -143,8 +143,8 @@ func speakParts(ctx context.Context, s port.Synthesizer, voice string, texts []s
 	return out, nil
 }
 
-// Phrases of the set vap-phrases: short questions, and long ones of which the short one is the
-// beginning. Recorded returns them from the set's folder, with a pause where the short one ends.
+// Recorded returns the phrases of the set vap-phrases from its folder: short questions, and long
+// ones of which the short one is the beginning, with a pause where the short one ends.
 func Recorded(folder string, seed uint64) ([]Answer, error) {
 	f, err := os.Open(filepath.Join(folder, "phrases.csv"))
 	if err != nil {

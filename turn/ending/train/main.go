@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -18,7 +19,7 @@ import (
 var grammar string
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
@@ -32,7 +33,7 @@ const (
 	decay     = 2e-6
 )
 
-func run() error {
+func run(report io.Writer) error {
 	rules, err := parse(grammar)
 	if err != nil {
 		return err
@@ -49,13 +50,13 @@ func run() error {
 		for _, e := range list {
 			loss += e.learn(w, rate/float64(round+1))
 		}
-		fmt.Printf("round %d: %d examples, loss %.4f\n", round+1, len(list), loss/float64(len(list)))
+		fmt.Fprintf(report, "round %d: %d examples, loss %.4f\n", round+1, len(list), loss/float64(len(list)))
 	}
 	out := make([]byte, len(w))
 	for i, v := range w {
 		out[i], _ = ending.Weight(v)
 	}
-	return os.WriteFile("weights.bin", out, 0o644)
+	return os.WriteFile("weights.bin", out, 0o600)
 }
 
 // example is a beginning of a sentence, or a whole one. The beginnings of a sentence weigh as
