@@ -63,9 +63,10 @@ func (o AutoOptions) resolved() AutoOptions {
 	}
 }
 
-// auto ends a turn after a silence whose length depends on what the dialogue makes of the
-// words and, in free speech, on how complete the words read and the voice sounds. It needs words, but neither their confidence nor their stability: whether the
-// recognizer is in doubt does not tell whether the user goes on.
+// auto ends a turn after a silence whose length depends on what the dialogue makes of the words
+// and, in free speech, on how complete the words read and the voice sounds. It needs words, but
+// neither their confidence nor their stability: whether the recognizer is in doubt does not tell
+// whether the user goes on.
 type auto struct {
 	latch
 	o     AutoOptions // resolved
