@@ -100,7 +100,7 @@ func TestExamplesBySpeech(t *testing.T) {
 			lines: []CallerLine{
 				{Text: "I need an appointment"},
 				{Text: "the skin doctor"},
-				{Text: "next monday", BargeIn: 700 * time.Millisecond},
+				{Text: "next monday", BargeIn: 500 * time.Millisecond},
 				{Text: "half past [600ms] three"},
 				{Text: "Robert Miller"},
 				{Text: "the third of may [700ms] nineteen eighty"},
