@@ -1,0 +1,41 @@
+package twilio
+
+import (
+	"context"
+	"errors"
+	"net/url"
+)
+
+// Options configures a [Server]. Secret, URL and Start are required.
+type Options struct {
+	// Secret is the account's auth token, with which Twilio signs its requests.
+	Secret string
+	// URL is where Twilio reaches the handler, of the scheme https. The webhook of the number
+	// is its path /voice. The address of a request is never taken from the request itself.
+	URL string
+	// Admit, if not nil, decides whether a call is answered. If it returns an error that wraps
+	// [ErrBusy], the caller hears a busy tone, and otherwise that the number is not in service.
+	Admit func(ctx context.Context, c Incoming) error
+	// Start begins the conversation of a call. It must not wait for the end of the
+	// conversation. From then on the leg is the caller's, who must close it; after an error
+	// Start must have closed it.
+	Start func(ctx context.Context, c Incoming, leg Leg) error
+	// Failed, if not nil, is called when a request was refused or a call could not begin. The
+	// error contains no numbers.
+	Failed func(err error)
+}
+
+// validate returns an error if an option is invalid.
+func (o *Options) validate() error {
+	u, err := url.Parse(o.URL)
+	switch {
+	case o.Secret == "":
+		return errors.New("twilio: the auth token is empty")
+	case err != nil || u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return errors.New("twilio: the URL must be one such as https://voice.example.com/twilio, without a name, a query or a fragment")
+	case o.Start == nil:
+		return errors.New("twilio: Start is nil")
+	default:
+		return nil
+	}
+}
