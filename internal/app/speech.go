@@ -147,7 +147,7 @@ func (s *Speech) detector(c config.Speech) (port.Detector, error) {
 // openVoices opens the synthesizers.
 func (s *Speech) openVoices(c config.Speech) error {
 	var voices []chain.Voice
-	for _, name := range c.Synthesizer.List() {
+	for _, name := range cmp.Or(c.Synthesizer, DefaultSynthesizer).List() {
 		voice, err := s.openVoice(c, name)
 		if err != nil {
 			return err
@@ -219,7 +219,7 @@ func (v ownVoice) Speak(ctx context.Context, u port.Utterance, emit func(port.Sp
 // openEars opens the recognizers.
 func (s *Speech) openEars(c config.Speech) error {
 	var ears []chain.Ear
-	for _, name := range c.Recognizer.List() {
+	for _, name := range cmp.Or(c.Recognizer, DefaultRecognizer).List() {
 		r, err := s.openEar(c, name)
 		if err != nil {
 			return err

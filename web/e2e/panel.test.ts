@@ -338,7 +338,7 @@ test("a trace from disk is stepped through, both ways, with no call to the serve
   const phase = () => page.locator(".now").getAttribute("data-phase");
   const lit = () => page.locator(".chart .node.live").getAttribute("data-state");
   const slider = page.getByLabel("Position in the conversation");
-  await slider.fill("19");
+  await slider.fill("20");
   assert.deepEqual([await phase(), await lit()], ["interrupted", "interrupted"]);
   assert.equal(await page.locator(".chart .edge.taken").getAttribute("data-from"), "speaking");
   await page.getByRole("button", { name: "Step back" }).click();
@@ -351,7 +351,7 @@ test("a trace from disk is stepped through, both ways, with no call to the serve
   await page.getByRole("button", { name: "Last step" }).click();
   assert.equal(await lit(), "idle");
   await page.getByRole("button", { name: "First step" }).click();
-  assert.match(await page.locator(".stepper-at").innerText(), /Step 1 of 60/);
+  assert.match(await page.locator(".stepper-at").innerText(), /Step 1 of 61/);
   // A lane for each kind of work, and the figures of seed 001's debug view.
   for (const lane of ["speech", "transcript", "model", "tools", "delegated", "sent", "heard"]) {
     assert.ok((await page.locator(`.bar[data-lane=${lane}]`).count()) > 0, lane);
