@@ -231,7 +231,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.path", "server.keys.file", "server.origins", "server.trusted_proxies", "server.tls.cert", "server.tls.key", "server.max_per_key",
 		"server.webrtc.addr", "server.webrtc.ports", "server.webrtc.tcp", "server.webrtc.public_ips",
 		"server.webrtc.ice_servers[].urls", "server.webrtc.ice_servers[].secret_env", "server.webrtc.ice_servers[].username",
-		"server.webrtc.ice_servers[].credential_env",
+		"server.webrtc.ice_servers[].credential_env", "server.twilio.url", "server.twilio.secret_env", "server.twilio.agent",
 	} {
 		d[path] = "-"
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/leg/text"
+	"github.com/hocketvoice/hocket/leg/twilio"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	serving "github.com/hocketvoice/hocket/server"
@@ -63,6 +64,7 @@ type Server struct {
 	gate         *gate.Gate
 	webrtc       *webrtc.Server
 	realtime     *realtime.Server
+	twilio       *twilio.Server // nil if no number is answered
 	secrets      *secrets
 	home         *node.Home // nil if conversations are held in memory only
 	store        *Store     // nil if home is
@@ -131,6 +133,9 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 		return nil, err
 	}
 	if err := s.openRealtime(time.Duration(c.Resume)); err != nil {
+		return nil, err
+	}
+	if err := s.openTwilio(c.Twilio); err != nil {
 		return nil, err
 	}
 	if err := s.route(c); err != nil {
@@ -255,7 +260,7 @@ func (s *Server) route(c config.Server) error {
 		return err
 	}
 	s.http = &http.Server{
-		Handler:           s.gate.Handler(handler, api.TooManyRequests),
+		Handler:           s.gate.Handler(s.withTwilio(o.Path, handler), api.TooManyRequests),
 		ConnState:         s.gate.ConnState,
 		ConnContext:       s.gate.ConnContext,
 		TLSConfig:         s.secrets.tls(),

@@ -294,6 +294,7 @@ type Server struct {
 	Origins []string `yaml:"origins"`
 	TLS     TLS      `yaml:"tls"`
 	WebRTC  WebRTC   `yaml:"webrtc"`
+	Twilio  Twilio   `yaml:"twilio"`
 
 	MaxConversations Count `yaml:"max_conversations"`
 	MaxPerKey        Count `yaml:"max_per_key"`
@@ -330,6 +331,13 @@ type WebRTC struct {
 	PublicIPs   []string    `yaml:"public_ips"`
 	KeepPrivate bool        `yaml:"keep_private"`
 	ICEServers  []ICEServer `yaml:"ice_servers"`
+}
+
+// Twilio configures the calls of Twilio's numbers.
+type Twilio struct {
+	URL       string `yaml:"url"`
+	SecretEnv string `yaml:"secret_env"`
+	Agent     string `yaml:"agent"`
 }
 
 // ICEServer is a STUN or TURN server for browsers.

@@ -29,7 +29,7 @@ func (p who) calls(caller string) (string, error) {
 	if caller == "" {
 		return "", nil
 	}
-	return callerOf(p.owner, caller), nil
+	return CallerOf(p.owner, caller), nil
 }
 
 // checkCaller returns an error if a caller's name in a field or a parameter is invalid.
@@ -46,9 +46,9 @@ func checkCaller(in, caller string) error {
 	return nil
 }
 
-// callerOf returns a caller's name within its owner. Slashes in either are escaped,
+// CallerOf returns a caller's name within its owner. Slashes in either are escaped,
 // so that the slash between them is the only one.
-func callerOf(owner, caller string) string {
+func CallerOf(owner, caller string) string {
 	escape := strings.NewReplacer("%", "%25", "/", "%2F")
 	return escape.Replace(owner) + "/" + escape.Replace(caller)
 }
@@ -58,7 +58,7 @@ func callerOf(owner, caller string) string {
 func callerNow(owner, stored string) string {
 	caller, ok := strings.CutPrefix(stored, owner+"/")
 	if ok && (strings.ContainsAny(owner, "/%") || strings.Contains(caller, "/")) {
-		return callerOf(owner, caller)
+		return CallerOf(owner, caller)
 	}
 	return stored
 }

@@ -80,7 +80,7 @@ type CallerLeft struct {
 // List returns the data of a caller of an owner.
 func (c Callers) List(ctx context.Context, owner, caller string) (CallerData, error) {
 	data := CallerData{Caller: caller, Conversations: []StoredInfo{}, Tasks: []CallerTask{}}
-	full := callerOf(owner, caller)
+	full := CallerOf(owner, caller)
 	if c.Stored != nil {
 		list, err := c.Stored.List(ctx, StoredQuery{Owner: owner, Caller: full})
 		if err != nil {
@@ -208,7 +208,7 @@ func (c Callers) Export(ctx context.Context, owner, caller string, out io.Writer
 	}
 	var tasks []port.TaskRecord
 	if c.Stored != nil {
-		if tasks, err = c.Stored.Tasks(ctx, callerOf(owner, caller)); err != nil {
+		if tasks, err = c.Stored.Tasks(ctx, CallerOf(owner, caller)); err != nil {
 			return err
 		}
 	}
@@ -342,7 +342,7 @@ func (c Callers) Delete(ctx context.Context, owner, caller string) (CallerDelete
 	if c.Stored == nil {
 		return gone, nil
 	}
-	gone.Tasks, err = c.Stored.DeleteTasks(ctx, callerOf(owner, caller), func(id string) bool {
+	gone.Tasks, err = c.Stored.DeleteTasks(ctx, CallerOf(owner, caller), func(id string) bool {
 		return slices.ContainsFunc(gone.Left, func(l CallerLeft) bool { return l.ID == id }) ||
 			c.live(id) || c.Held != nil && c.Held(ctx, id) // the conversation has begun meanwhile
 	})

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // Twilio's signatures are HMAC-SHA1
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hocketvoice/hocket/internal/carrier/fake"
+	"github.com/hocketvoice/hocket/internal/waittest"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/hub"
+)
+
+// twilioSign returns Twilio's signature of a request.
+func twilioSign(secret, address string, form url.Values) string {
+	mac := hmac.New(sha1.New, []byte(secret))
+	text := address
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range form {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		text += name + form.Get(name)
+	}
+	mac.Write([]byte(text))
+	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// TestTwilioCall calls a number of the program: the agent's greeting is heard, the conversation
+// has the caller's number, which no log has, and it ends when the caller hangs up.
+func TestTwilioCall(t *testing.T) {
+	dir := t.TempDir()
+	agent, file := filepath.Join(dir, "hello.yaml"), filepath.Join(dir, "c.yaml")
+	for path, text := range map[string]string{
+		agent: "settings: {greeting: Hello.}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
+		file:  "server: {path: /voice/, twilio: {url: \"https://voice.test/voice/twilio\", secret_env: TEST_TWILIO_SECRET, agent: hello}}\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	serve := func(log io.Writer) (*Server, error) {
+		return NewServer(ServeOptions{
+			Agents: []string{agent}, Config: file, Addr: "127.0.0.1:0", Store: NoStore, Log: slog.New(slog.NewTextHandler(log, nil)),
+			Speech: &Speech{Recognizer: &porttest.Recognizer{}, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{}},
+		})
+	}
+	if _, err := serve(io.Discard); err == nil || !strings.Contains(err.Error(), "TEST_TWILIO_SECRET is not set") {
+		t.Fatalf("without a secret: %v", err)
+	}
+	t.Setenv("TEST_TWILIO_SECRET", "tw-secret")
+	log := &lockedBuffer{}
+	s, err := serve(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := s.URL()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	form := url.Values{"CallSid": {"CA1"}, "AccountSid": {"AC1"}, "From": {"+15551234567"}, "To": {"+15557654321"}}
+	r, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, at+"/voice/twilio/voice", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("X-Twilio-Signature", twilioSign("tw-secret", "https://voice.test/voice/twilio/voice", form))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	token := regexp.MustCompile(`url="wss://voice\.test/voice/twilio/media"><Parameter name="token" value="([^"]+)"`).FindSubmatch(body)
+	if err != nil || token == nil {
+		t.Fatalf("the answer is %s %s: %v", answer.Status, body, err)
+	}
+	c, err := fake.Dial(waittest.Context(t), fake.Options{
+		Dialect: "twilio", URL: "ws" + strings.TrimPrefix(at, "http") + "/voice/twilio/media", Stream: "MZ1", Call: "CA1",
+		From: "+15551234567", To: "+15557654321", Parameters: map[string]string{"token": string(token[1])},
+		Header: http.Header{"X-Twilio-Signature": {twilioSign("tw-secret", "wss://voice.test/voice/twilio/media", nil)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	waittest.Until(t, "the greeting", c.Over(), func() bool {
+		return slices.ContainsFunc(c.Played(), func(v int16) bool { return v > 1000 })
+	})
+	var live []hub.Info
+	waittest.Until(t, "the conversation", nil, func() bool {
+		live = s.hub.List(func(string) bool { return true })
+		return len(live) == 1
+	})
+	c.HangUp()
+	waittest.Until(t, "its end", nil, func() bool { return s.hub.Live() == 0 })
+	if live[0].Transport != "phone" || live[0].Agent != "hello" {
+		t.Errorf("the conversation is %+v", live[0])
+	}
+	if text := log.String(); strings.Contains(text, "5551234567") || strings.Contains(text, "tw-secret") || strings.Contains(text, string(token[1])) {
+		t.Errorf("the log has a number or a secret:\n%s", text)
+	}
+}
