@@ -170,7 +170,6 @@ func newCall(t testing.TB, p plan) *call {
 	}
 	o := Options{ID: "test", Conv: p.conv, Leg: c.leg, Recognizer: c.rec, Synthesizer: synth, Trace: &c.trace}
 	o.TraceFeatures = p.watch
-	o.Echo.Off = true // the person speaks at once, before an echo could be measured
 	if p.trace != nil {
 		o.Trace = io.MultiWriter(&c.trace, p.trace)
 	}
