@@ -143,6 +143,8 @@ func (u *Uplink) obey() {
 		case commandScore:
 			u.pauses.take(c.pause, c.score)
 		case commandAudible:
+			// What was said over the agent may be the user's turn now.
+			u.spoken = u.spoken || u.audible && !c.on && u.text != ""
 			u.audible = c.on
 		case commandPause:
 			u.paused = c.on

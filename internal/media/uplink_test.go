@@ -334,6 +334,21 @@ func TestUplinkTurnOverTheAgent(t *testing.T) {
 	}
 }
 
+// TestUplinkTurnFinalOverTheAgent checks that a turn ends at once whose final words have
+// interrupted the agent, although no speech follows.
+func TestUplinkTurnFinalOverTheAgent(t *testing.T) {
+	for _, policy := range []turn.Policy{turn.PolicyAuto, turn.PolicySilence, turn.PolicyEasyTurn} {
+		c := newCaller(t, UplinkOptions{Turn: turn.Options{Policy: policy}}, &porttest.Recognizer{Texts: []string{"nope"}})
+		c.u.Audible(true)
+		c.speaks(300 * ms)
+		c.isQuiet(700 * ms)
+		c.want("started 1 vad", "partial 1 nope", "stopped 1", "final 1 nope")
+		c.u.Audible(false)
+		c.isQuiet(700 * ms)
+		c.want("ended 1 " + string(policy))
+	}
+}
+
 func TestUplinkListenWhileTheUserSpeaks(t *testing.T) {
 	c := newCaller(t, UplinkOptions{}, &porttest.Recognizer{Texts: []string{"i was first you know"}})
 	c.u.Audible(true)
