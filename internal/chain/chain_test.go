@@ -250,3 +250,31 @@ func TestAllEarsFail(t *testing.T) {
 		}
 	})
 }
+
+// TestEarThatWorksAgainIsForgiven checks that the pause after a failure does not grow with the
+// failures of long ago.
+func TestEarThatWorksAgainIsForgiven(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		a := &porttest.Recognizer{Texts: []string{"one", "two", "three", "four"}, Fail: func(call string, n int) error {
+			if call == "begin" && (n == 1 || n == 3) {
+				return errDown
+			}
+			return nil
+		}}
+		r := NewRecognizer([]Ear{{"a", a}, {"b", &porttest.Recognizer{}}}, l.add)
+		for range 3 { // fails, works, fails
+			s, err := r.Open(t.Context(), port.RecognizerConfig{Rate: 16000}, func(port.Transcript) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pos audio.Pos
+			hear(t, s, &pos)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Hour)
+		}
+		l.want(t, "recognizer a>b 5s", "recognizer a>b 5s")
+	})
+}

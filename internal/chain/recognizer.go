@@ -79,7 +79,12 @@ func (s *stream) use(ctx context.Context, number int) error {
 	var err error
 	for n, i := range order {
 		var inner port.RecognizerStream
-		if inner, err = s.r.ears[i].Open(ctx, s.cfg, func(t port.Transcript) { s.results.take(number, t) }); err == nil {
+		sink := func(t port.Transcript) {
+			if s.results.take(number, t) && t.Text != "" {
+				s.r.health.worked(i)
+			}
+		}
+		if inner, err = s.r.ears[i].Open(ctx, s.cfg, sink); err == nil {
 			s.inner, s.ear = inner, i
 			return nil
 		}
@@ -242,11 +247,13 @@ type results struct {
 	ended  bool       // an endpoint has ended what was said
 }
 
-func (r *results) take(number int, t port.Transcript) {
+// take passes on a result of the ear with a number. It returns false if that does not count
+// any more.
+func (r *results) take(number int, t port.Transcript) bool {
 	r.mu.Lock()
 	if number != r.number {
 		r.mu.Unlock()
-		return
+		return false
 	}
 	switch {
 	case t.Final && t.Endpoint:
@@ -256,6 +263,7 @@ func (r *results) take(number int, t port.Transcript) {
 	}
 	r.mu.Unlock()
 	r.sink(t)
+	return true
 }
 
 // ask records a request for final words.
