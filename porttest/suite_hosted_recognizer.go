@@ -63,6 +63,7 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 		{"a service that says nothing is answered for", first(fakes.Fault{Deaf: true}), hostedDeaf},
 		{"an idle connection stays open", nil, hostedIdle},
 		{"a connection lost between utterances is made again", nil, hostedLostIdle},
+		{"a connection cut in mid-utterance and then lost between utterances is made again", first(fakes.Fault{Cut: 40}), hostedCutThenLost},
 		{"discarded words do not come back", nil, hostedDiscards},
 		{"another expectation loses no word", nil, hostedExpects},
 		{"close returns at once", nil, hostedCloses},
@@ -342,6 +343,16 @@ func hostedLostIdle(p *caller) {
 	if n := p.server.Connections(); n != 2 {
 		p.t.Errorf("%d connections, want 2", n)
 	}
+}
+
+func hostedCutThenLost(p *caller) {
+	p.open()
+	p.say()
+	p.net.Cut()
+	p.sleep(time.Minute)
+	p.say()
+	// The engine behind the fake has given the first text to the connection that was cut.
+	p.wantFinals("on friday please", "yes")
 }
 
 func hostedDiscards(p *caller) {

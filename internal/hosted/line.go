@@ -69,17 +69,16 @@ func (s *stream) write(ctx context.Context, messages ...socket.Message) {
 	}
 }
 
-// lost handles the end of a connection.
+// lost handles the end of a connection. Between utterances it is nothing: the next one gets
+// another connection.
 func (s *stream) lost(ctx context.Context, err error) {
 	s.hangUp()
-	if ctx.Err() != nil {
-		return
-	}
-	if f, ok := errors.AsType[*port.Failure](err); ok && !again(f) || s.words.again {
+	f, ok := errors.AsType[*port.Failure](err)
+	switch {
+	case ctx.Err() != nil:
+	case ok && !again(f), s.words.busy() && s.words.again:
 		s.fail(err)
-		return
-	}
-	if s.words.busy() {
+	case s.words.busy():
 		s.words.again = true
 		s.reconnect(ctx)
 	}
