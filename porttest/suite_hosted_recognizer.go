@@ -61,6 +61,7 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 		{"garbage is a failure", always(fakes.Fault{Garbage: "\x00 {"}), hostedFails(errclass.ServerError)},
 		{"a service that reads nothing blocks nobody", always(fakes.Fault{Slow: true}), hostedSlow},
 		{"a service that says nothing is answered for", first(fakes.Fault{Deaf: true}), hostedDeaf},
+		{"a service that says nothing takes no word of the next utterance", first(fakes.Fault{Deaf: true}), hostedDeafOnce},
 		{"an idle connection stays open", nil, hostedIdle},
 		{"a connection lost between utterances is made again", nil, hostedLostIdle},
 		{"a connection cut in mid-utterance and then lost between utterances is made again", first(fakes.Fault{Cut: 40}), hostedCutThenLost},
@@ -316,6 +317,17 @@ func hostedDeaf(p *caller) {
 		p.t.Errorf("the final result came after %v, want it within a conversation's patience", took)
 	}
 	p.wantFinals("")
+	p.say()
+	p.wantFinals("", "from new york to boston")
+}
+
+// hostedDeafOnce checks that an utterance that is open when the one before it is answered for
+// is heard.
+func hostedDeafOnce(p *caller) {
+	p.open()
+	p.must(p.s.Begin())
+	p.must(p.sound(time.Second))
+	p.must(p.s.Finalize())
 	p.say()
 	p.wantFinals("", "from new york to boston")
 }

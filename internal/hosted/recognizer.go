@@ -279,7 +279,7 @@ func (s *stream) tick(ctx context.Context, now time.Time) {
 		silent := s.words.silent()
 		s.emit(s.words.expire())
 		if silent {
-			s.hangUp() // the service has said nothing since; the next utterance gets another connection
+			s.lost(ctx, s.r.o.Dialer.Failure(errclass.NetworkTimeout, fmt.Sprintf("the server has not answered for %v", s.r.o.FinalWithin)))
 		}
 	}
 	if s.conn != nil && now.Sub(s.wrote) >= s.r.o.Keepalive {
