@@ -124,16 +124,6 @@ func (s *Synthesizer) Close() error {
 	return nil
 }
 
-// Warm makes a connection for texts like u, so that the first one need not wait for it.
-func (s *Synthesizer) Warm(ctx context.Context, u port.Utterance) error {
-	v, _, err := s.take(ctx, u)
-	if err != nil {
-		return err
-	}
-	s.give(v)
-	return nil
-}
-
 // Speak implements [port.Synthesizer]. An error is a [*port.Failure] unless it is that of
 // ctx or emit.
 func (s *Synthesizer) Speak(ctx context.Context, u port.Utterance, emit func(port.Speech) error) error {
