@@ -1,3 +1,3 @@
 // Package carrier provides the call leg of telephone carriers that stream a call's sound over a
-// WebSocket. The packages leg/twilio and leg/telnyx answer their calls and open it.
+// WebSocket. Package leg/twilio answers calls and opens it.
 package carrier
