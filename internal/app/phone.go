@@ -4,23 +4,19 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/leg/twilio"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/gate"
+	"github.com/hocketvoice/hocket/server/hub"
 )
 
 // DefaultTwilioSecretEnv is the environment variable with the auth token of Twilio's account.
 const DefaultTwilioSecretEnv = "TWILIO_AUTH_TOKEN" //nolint:gosec // the name of a variable
-
-// twilioPath is where Twilio's requests arrive, below the server's path.
-const twilioPath = "/twilio/"
 
 // number is a telephone number in the form of E.164. A withheld one has another form.
 var number = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
@@ -44,21 +40,35 @@ func (s *Server) openTwilio(c config.Twilio) error {
 		Secret: secret, URL: c.URL,
 		Admit: func(ctx context.Context, _ twilio.Incoming) error {
 			gate.Vouch(ctx)
-			if s.hub.Draining() || s.hub.Full() || s.hub.Late() {
-				return twilio.ErrBusy
-			}
-			return nil
+			return s.admitPhone()
 		},
 		Start: func(ctx context.Context, in twilio.Incoming, leg twilio.Leg) error {
 			return s.beginPhone(ctx, agent, in, leg)
 		},
-		Failed: func(err error) { s.o.Log.Warn("a call is refused", "error", err) },
+		Failed: func(err error) { s.o.Log.Warn("a call could not begin", "error", err) },
 	})
 	if err != nil {
 		return inputError{fmt.Errorf("server.twilio: %w", err)}
 	}
 	s.twilio = h
 	return nil
+}
+
+// admitPhone returns an error if there is no room for a call.
+func (s *Server) admitPhone() error {
+	var err error
+	switch {
+	case s.hub.Draining():
+		err = hub.ErrDraining
+	case s.hub.Full():
+		err = hub.ErrFull
+	case s.hub.Late():
+		err = hub.ErrLate
+	default:
+		return nil
+	}
+	s.hub.Refuse(err)
+	return fmt.Errorf("%w: %w", twilio.ErrBusy, err)
 }
 
 // beginPhone begins the conversation of a call. The caller's number is the name under which
@@ -72,19 +82,4 @@ func (s *Server) beginPhone(ctx context.Context, agent string, in twilio.Incomin
 	}
 	_, err := s.hub.Start(call) //nolint:contextcheck // it outlives the request
 	return err
-}
-
-// withTwilio adds the paths of Twilio's requests to a handler.
-func (s *Server) withTwilio(path string, other http.Handler) http.Handler {
-	if s.twilio == nil {
-		return other
-	}
-	path, _ = api.ParsePath(path) // api.New has validated it
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, path+twilioPath) {
-			s.twilio.ServeHTTP(w, r)
-			return
-		}
-		other.ServeHTTP(w, r)
-	})
 }

@@ -39,31 +39,31 @@ func twilioSign(secret, address string, form url.Values) string {
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// TestTwilioCall calls a number of the program: the agent's greeting is heard, the conversation
-// has the caller's number, which no log has, and it ends when the caller hangs up.
-func TestTwilioCall(t *testing.T) {
+// phone serves an agent under a number, with an access log, until the test ends. It returns the
+// server and its URL.
+func phone(t *testing.T, log io.Writer) (*Server, string) {
+	t.Helper()
 	dir := t.TempDir()
 	agent, file := filepath.Join(dir, "hello.yaml"), filepath.Join(dir, "c.yaml")
 	for path, text := range map[string]string{
 		agent: "settings: {greeting: Hello.}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
-		file:  "server: {path: /voice/, twilio: {url: \"https://voice.test/voice/twilio\", secret_env: TEST_TWILIO_SECRET, agent: hello}}\n",
+		file:  "server: {path: /voice/, access_log: true, twilio: {url: \"https://voice.test/voice/twilio\", secret_env: TEST_TWILIO_SECRET, agent: hello}}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	serve := func(log io.Writer) (*Server, error) {
+	serve := func() (*Server, error) {
 		return NewServer(ServeOptions{
 			Agents: []string{agent}, Config: file, Addr: "127.0.0.1:0", Store: NoStore, Log: slog.New(slog.NewTextHandler(log, nil)),
 			Speech: &Speech{Recognizer: &porttest.Recognizer{}, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{}},
 		})
 	}
-	if _, err := serve(io.Discard); err == nil || !strings.Contains(err.Error(), "TEST_TWILIO_SECRET is not set") {
+	if _, err := serve(); err == nil || !strings.Contains(err.Error(), "TEST_TWILIO_SECRET is not set") {
 		t.Fatalf("without a secret: %v", err)
 	}
 	t.Setenv("TEST_TWILIO_SECRET", "tw-secret")
-	log := &lockedBuffer{}
-	s, err := serve(log)
+	s, err := serve()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +71,47 @@ func TestTwilioCall(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	defer func() {
+	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return s, at
+}
+
+// TestTwilioStrangers checks that requests of strangers are refused like all others: the access
+// log has them, and nothing else does.
+func TestTwilioStrangers(t *testing.T) {
+	log := &lockedBuffer{}
+	_, at := phone(t, log)
+	for range 3 {
+		for method, path := range map[string]string{http.MethodPost: "voice", http.MethodGet: "media"} {
+			r, err := http.NewRequestWithContext(waittest.Context(t), method, at+"/voice/twilio/"+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if answer.StatusCode != http.StatusForbidden {
+				t.Errorf("%s %s: status %d", method, path, answer.StatusCode)
+			}
+		}
+	}
+	waittest.Until(t, "the access log", nil, func() bool { return strings.Count(log.String(), "route=/twilio/ status=403") == 6 })
+	if strings.Contains(log.String(), "level=WARN") {
+		t.Errorf("strangers fill the log:\n%s", log.String())
+	}
+}
+
+// TestTwilioCall calls a number of the program: the agent's greeting is heard, the conversation
+// has the caller's number, which no log has, and it ends when the caller hangs up.
+func TestTwilioCall(t *testing.T) {
+	log := &lockedBuffer{}
+	s, at := phone(t, log)
 	form := url.Values{"CallSid": {"CA1"}, "AccountSid": {"AC1"}, "From": {"+15551234567"}, "To": {"+15557654321"}}
 	r, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, at+"/voice/twilio/voice", strings.NewReader(form.Encode()))
 	if err != nil {

@@ -251,6 +251,9 @@ func (s *Server) route(c config.Server) error {
 	o.Ready = append(o.Ready,
 		api.Check{Name: "model", Check: func(context.Context) error { return s.roster.modelFailed(true) }},
 		api.Check{Name: "model", Check: func(context.Context) error { return s.roster.modelFailed(false) }, Optional: true})
+	if s.twilio != nil {
+		o.Phone = s.twilio
+	}
 	if c.AccessLog {
 		o.Access = s.o.Log
 	}
@@ -260,7 +263,7 @@ func (s *Server) route(c config.Server) error {
 		return err
 	}
 	s.http = &http.Server{
-		Handler:           s.gate.Handler(s.withTwilio(o.Path, handler), api.TooManyRequests),
+		Handler:           s.gate.Handler(handler, api.TooManyRequests),
 		ConnState:         s.gate.ConnState,
 		ConnContext:       s.gate.ConnContext,
 		TLSConfig:         s.secrets.tls(),

@@ -20,8 +20,9 @@ type Options struct {
 	// conversation. From then on the leg is the caller's, who must close it; after an error
 	// Start must have closed it.
 	Start func(ctx context.Context, c Incoming, leg Leg) error
-	// Failed, if not nil, is called when a request was refused or a call could not begin. The
-	// error contains no numbers.
+	// Failed, if not nil, is called when a call that was admitted could not begin, or a stream
+	// that Twilio has signed is refused. The error contains no numbers. Requests without a valid
+	// signature, which anybody can send, are not reported.
 	Failed func(err error)
 }
 

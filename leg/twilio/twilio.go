@@ -110,6 +110,12 @@ func (s *Server) failed(format string, args ...any) {
 	}
 }
 
+// unsigned refuses a request without a valid signature. Anybody can send one, so that only its
+// sender is told: Twilio's console shows it.
+func unsigned(w http.ResponseWriter) {
+	http.Error(w, "the signature is invalid: the auth token must be that of the account, and the URL the one that Twilio calls", http.StatusForbidden)
+}
+
 // answer answers the webhook of a number.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -122,8 +128,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		address += "?" + r.URL.RawQuery
 	}
 	if !signed(s.o.Secret, r.Header.Get("X-Twilio-Signature"), address, r.PostForm) {
-		s.failed("a webhook has no valid signature: is the auth token that of the account, and the URL the one that Twilio calls?")
-		http.Error(w, "the signature is invalid", http.StatusForbidden)
+		unsigned(w)
 		return
 	}
 	c := Incoming{
@@ -135,7 +140,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.o.Admit != nil {
 		if err := s.o.Admit(r.Context(), c); err != nil {
-			s.failed("a call is refused: %w", err)
 			s.write(w, refusal(errors.Is(err, ErrBusy)))
 			return
 		}
@@ -182,8 +186,7 @@ func (s *Server) take(token string) (Incoming, bool) {
 // connect takes the stream of a call.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	if !signed(s.o.Secret, r.Header.Get("X-Twilio-Signature"), s.media, nil) {
-		s.failed("a stream has no valid signature")
-		http.Error(w, "the signature is invalid", http.StatusForbidden)
+		unsigned(w)
 		return
 	}
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the signature and the token admit it, not a page's origin

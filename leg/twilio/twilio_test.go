@@ -225,6 +225,14 @@ func TestRefused(t *testing.T) {
 	first := token("CA1")
 	second := token("CA1") // Twilio repeats a webhook
 	other := token("CA2")
+	for name, sign := range map[string]string{"no signature": "", "the signature of the webhook": signature(secret, public+"/voice", nil)} {
+		if _, err := h.dial("CA1", second, sign); err == nil {
+			t.Errorf("%s: the stream is accepted", name)
+		}
+	}
+	if len(h.failed) > 0 {
+		t.Errorf("a stranger is reported: %v", <-h.failed)
+	}
 	refused := func(name, call, with, sign string) {
 		t.Helper()
 		c, err := h.dial(call, with, sign)
@@ -238,11 +246,6 @@ func TestRefused(t *testing.T) {
 			t.Fatalf("%s: a call has begun", name)
 		}
 	}
-	for len(h.failed) > 0 {
-		<-h.failed
-	}
-	refused("no signature", "CA1", second, "")
-	refused("the signature of the webhook", "CA1", second, signature(secret, public+"/voice", nil))
 	refused("no token", "CA1", "", mediaSign())
 	refused("the token of the first webhook", "CA1", first, mediaSign())
 	refused("the token of another call", "CA1", other, mediaSign())

@@ -64,6 +64,10 @@ type Options struct {
 	// itself. Nil disables them.
 	Realtime http.Handler
 
+	// Phone serves the paths below /twilio/ and checks the signatures of requests itself. Nil
+	// disables them.
+	Phone http.Handler
+
 	// Home gives access to conversations that do not run in this process. Nil means
 	// that there are none.
 	Home Home

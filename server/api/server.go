@@ -48,6 +48,9 @@ func New(o Options) (*Server, error) {
 			s.mux.HandleFunc(path, s.realtime)
 		}
 	}
+	if s.o.Phone != nil {
+		s.mux.Handle("/twilio/", s.o.Phone)
+	}
 	s.mux.HandleFunc("/v1/", s.unknown)
 	rest := http.Handler(http.HandlerFunc(s.unknown))
 	if s.o.Panel != nil {
