@@ -41,13 +41,13 @@ func (d *decoder) value(n *yamlfile.Node, v reflect.Value, f field, path string)
 // engines reads a list of engines.
 func (d *decoder) engines(n *yamlfile.Node, v reflect.Value, f field, path string) {
 	var names []string
-	list := reflect.New(reflect.SliceOf(f.typ)).Elem()
+	list := reflect.New(reflect.TypeFor[[]string]()).Elem() // an entry must not be a list in turn
 	elem := f
 	elem.typ = list.Type()
 	d.list(n, list, elem, path)
 	for i := range list.Len() {
 		name := list.Index(i).String()
-		if slices.Contains(names, name) {
+		if name != "" && slices.Contains(names, name) {
 			d.add(d.position(&n.Items[i]), path, "", "has %s twice: expected each engine once", name)
 		}
 		names = append(names, name)
