@@ -87,6 +87,8 @@ func TestEveryKeyArrives(t *testing.T) {
 			continue // an agent chooses one, which is then the model or the service
 		case services[section] != nil && rest != "name":
 			without = service(k.Path, "")
+		case strings.HasPrefix(rest, "twilio."):
+			without = `server: {twilio: {url: "https://voice.example.com/twilio"}}`
 		case beside[k.Path] != "":
 			without = section + ": {" + beside[k.Path] + "}"
 		}
@@ -153,6 +155,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{`"wss://h/y"`}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
+	case k.Path == "server.twilio.url":
+		return []string{`"https://h/y"`}
 	case k.Path == "server.path":
 		return []string{"/voice/"}
 	case k.Path == "server.origins":
@@ -209,6 +213,11 @@ func document(path, value string) string {
 		}
 		entry[rest] = value
 		return "server: {webrtc: {ice_servers: [" + mapping(entry) + "]}}"
+	}
+	if rest, ok := strings.CutPrefix(path, "server.twilio."); ok {
+		entry := map[string]string{"url": `"https://voice.example.com/twilio"`}
+		entry[rest] = value
+		return "server: {twilio: " + mapping(entry) + "}"
 	}
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {
@@ -386,11 +395,32 @@ func TestEngines(t *testing.T) {
 		"speech: {recognizer: [soniox, soniox]}":       `speech.recognizer: has soniox twice`,
 		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, piper, soniox; did you mean soniox?`,
 		"speech: {soniox: {recognizer_url: http://h}}": "speech.soniox.recognizer_url: is not the address of a WebSocket: expected a URL such as wss://HOST/PATH",
+		"speech: {recognizer: [[soniox]]}":             `speech.recognizer[0]: is a list: expected one of pocketsphinx, soniox`,
 		"speech: {silero: {weights: w.onnx}}":          "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",
 		"speech: {pocketsphinx: {dictionary: d.dic}}":  "speech.pocketsphinx.dictionary: d.dic: no such file",
 	} {
 		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
+	}
+}
+
+// TestTwilioURL: Twilio's address is checked with the file, without a password that it may have.
+func TestTwilioURL(t *testing.T) {
+	for text, want := range map[string]string{
+		"server: {twilio: {url: http://h/twilio}}":           "c.yaml:1:19: server.twilio.url: is invalid: expected one such as https://",
+		"server: {twilio: {url: h/twilio}}":                  "server.twilio.url: is invalid",
+		"server: {twilio: {url: 'https:///twilio'}}":         "server.twilio.url: is invalid",
+		"server: {twilio: {url: 'https://:443/twilio'}}":     "server.twilio.url: is invalid",
+		"server: {twilio: {url: 'https://u:pass@h/twilio'}}": "server.twilio.url: is invalid",
+		"server: {twilio: {url: 'https://h/twilio?a=1'}}":    "server.twilio.url: is invalid",
+		"server: {twilio: {agent: a}}":                       "c.yaml:1:10: server.twilio: has no url",
+	} {
+		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass") {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
+	for _, text := range []string{"https://h/twilio/", "https://h:8443/twilio", "https://h"} {
+		mustLoad(t, "server: {twilio: {url: '"+text+"'}}")
 	}
 }

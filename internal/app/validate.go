@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
+	"github.com/hocketvoice/hocket/leg/twilio"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/gate"
@@ -114,6 +115,15 @@ func serverProblems(c *config.Config) config.Problems {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
 			all = append(all, c.Problem(fmt.Sprintf("server.origins[%d]", i), fmt.Sprintf("is %q: expected an origin such as https://app.example.com", origin)))
+		}
+	}
+	switch t := s.Twilio; {
+	case t == (config.Twilio{}):
+	case t.URL == "":
+		all = append(all, c.Problem("server.twilio", "has no url, without which no call is answered: expected one such as https://voice.example.com/twilio"))
+	default:
+		if err := twilio.CheckURL(t.URL); err != nil {
+			all = append(all, c.Problem("server.twilio.url", "is invalid: "+err.Error()))
 		}
 	}
 	if (s.TLS.Cert == "") != (s.TLS.Key == "") {

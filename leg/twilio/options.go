@@ -3,6 +3,7 @@ package twilio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 )
 
@@ -28,15 +29,24 @@ type Options struct {
 
 // validate returns an error if an option is invalid.
 func (o *Options) validate() error {
-	u, err := url.Parse(o.URL)
-	switch {
+	switch err := CheckURL(o.URL); {
 	case o.Secret == "":
 		return errors.New("twilio: the auth token is empty")
-	case err != nil || u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return errors.New("twilio: the URL must be one such as https://voice.example.com/twilio, without a name, a query or a fragment")
+	case err != nil:
+		return fmt.Errorf("twilio: the URL is invalid: %w", err)
 	case o.Start == nil:
 		return errors.New("twilio: Start is nil")
 	default:
 		return nil
 	}
+}
+
+// CheckURL returns an error if text is not valid as [Options.URL]. The error does not contain
+// text.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("expected one such as https://voice.example.com/twilio, without a user name, a query or a fragment")
+	}
+	return nil
 }
