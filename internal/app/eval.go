@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/hocketvoice/hocket/detector/energy"
 	"github.com/hocketvoice/hocket/internal/eval"
@@ -35,7 +36,7 @@ func Eval(ctx context.Context, o EvalOptions) (report *eval.Report, err error) {
 		return nil, inputError{err}
 	}
 	opts = forTrainedDetector(opts)
-	speech, err := NewSpeech(opts.Speech)
+	speech, err := evalSpeech(opts, o)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +49,36 @@ func Eval(ctx context.Context, o EvalOptions) (report *eval.Report, err error) {
 		}
 		detectors = append(detectors, d)
 	}
-	return eval.Run(ctx, eval.Options{
+	report, err = eval.Run(ctx, eval.Options{
 		Manifest: m.Sample(o.Sample), Parts: o.Parts, EchoCalls: o.EchoCalls, Detectors: detectors,
 		Services: eval.Services{Recognizer: speech.Recognizer, Synthesizer: speech.Synthesizer, Detector: speech.Detector, Onset: opts.Onset},
 		Trained:  speech.Detector.Name() != "energy",
 		Record:   o.Record, Recorded: o.Recorded, Progress: o.Progress, Detail: o.Detail,
 	})
+	if errors.Is(err, eval.ErrInput) {
+		err = inputError{err}
+	}
+	return report, err
+}
+
+// evalSpeech opens the engines that the parts use. The calls are in virtual time, which waits for
+// no network.
+func evalSpeech(opts Options, o EvalOptions) (*Speech, error) {
+	calls := len(o.Parts) == 0 || slices.ContainsFunc(o.Parts, func(part string) bool {
+		return part != eval.PartVoice && (part != eval.PartEndpointing || o.Recorded == nil)
+	})
+	if !calls {
+		s := &Speech{}
+		d, err := s.detector(opts.Speech)
+		s.Detector = d
+		return s, err
+	}
+	s, err := NewSpeech(opts.Speech)
+	if err == nil && (s.Hosted || opts.Upstream.Name != "") {
+		err = inputError{errors.New("the config has speech over a network, for which calls in virtual time do not wait: expected engines that are part of the program")}
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, err
 }
 
 func evalOptions(path string) (Options, error) {

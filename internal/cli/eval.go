@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/hocketvoice/hocket/internal/app"
@@ -35,10 +37,11 @@ func (evalCmd) Help() string {
 }
 
 // Run runs the command.
-func (c *evalCmd) Run(s *streams) (err error) {
+func (c *evalCmd) Run(s *streams) error {
 	if c.Sample < 0 || c.EchoCalls < 0 {
 		return badInputf("--sample and --echo-calls must be 0 or more")
 	}
+	finish := func(bool) error { return nil }
 	o := app.EvalOptions{Config: c.Config, Manifest: c.Path, Sample: c.Sample, Parts: c.Only, EchoCalls: c.EchoCalls}
 	if c.Recorded != "" {
 		f, err := open(c.Recorded)
@@ -49,13 +52,11 @@ func (c *evalCmd) Run(s *streams) (err error) {
 		o.Recorded = f
 	}
 	if c.Record != "" {
-		f, err := os.Create(c.Record)
+		w, done, err := c.record()
 		if err != nil {
-			return badFile(err)
+			return err
 		}
-		w := bufio.NewWriter(f)
-		defer func() { err = errors.Join(err, w.Flush(), f.Close()) }()
-		o.Record = w
+		o.Record, finish = w, done
 	}
 	out := terminal(s.err)
 	o.Progress = func(part string, done, all int) { fmt.Fprintf(out, "%s%s: %d of %d", clearLine, part, done, all) }
@@ -66,6 +67,9 @@ func (c *evalCmd) Run(s *streams) (err error) {
 	defer stop()
 	report, err := app.Eval(ctx, o)
 	fmt.Fprint(out, clearLine)
+	if also := finish(err == nil); err == nil && also != nil {
+		return also
+	}
 	if err != nil {
 		return callError(err)
 	}
@@ -83,6 +87,34 @@ func (c *evalCmd) Run(s *streams) (err error) {
 		return errFinding
 	}
 	return err
+}
+
+// record opens the file of --record. It gets its name when finish is called with complete true;
+// else it is removed, and a file of that name stays as it was.
+func (c *evalCmd) record() (w *bufio.Writer, finish func(complete bool) error, err error) {
+	switch info, err := os.Stat(c.Record); {
+	case c.Recorded != "":
+		return nil, nil, badInputf("--record writes calls, and --recorded holds none: expected one of them")
+	case len(c.Only) > 0 && !slices.Contains(c.Only, eval.PartEndpointing):
+		return nil, nil, badInputf("--record writes the calls of the part endpointing: expected it in --only")
+	case err == nil && !info.Mode().IsRegular():
+		return nil, nil, badInputf("--record %s: expected the name of a file", c.Record)
+	}
+	f, err := os.CreateTemp(filepath.Dir(c.Record), "."+filepath.Base(c.Record)+".*") // mode 0600: it contains what was said
+	if err != nil {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err // without the temporary name
+		}
+		return nil, nil, badInputf("--record %s: %w", c.Record, err)
+	}
+	w = bufio.NewWriter(f)
+	return w, func(complete bool) error {
+		err := errors.Join(w.Flush(), f.Close())
+		if err == nil && complete {
+			return os.Rename(f.Name(), c.Record)
+		}
+		return errors.Join(err, os.Remove(f.Name()))
+	}, nil
 }
 
 // writePictures writes the curves into a folder, which is made if it is not there.

@@ -105,8 +105,11 @@ func LoadManifest(path string) (*Manifest, error) {
 		return nil, err
 	}
 	for _, r := range m.Recordings {
-		if info, err := os.Stat(r.Path); err != nil || !info.Mode().IsRegular() {
+		switch info, err := os.Stat(r.Path); {
+		case err != nil:
 			return nil, fmt.Errorf("%s: the recording %s is not there", path, r.Path)
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: the recording %s is not a file", path, r.Path)
 		}
 	}
 	return m, nil
@@ -128,7 +131,10 @@ func ParseManifest(path string, data []byte) (*Manifest, error) {
 	if len(docs) != 1 {
 		return nil, fmt.Errorf("%s: %d documents: expected one manifest", path, len(docs))
 	}
-	m := &Manifest{Path: path, Name: filepath.Base(filepath.Dir(path))}
+	m := &Manifest{Path: path}
+	if whole, err := filepath.Abs(path); err == nil { // the folder may be "."
+		m.Name = filepath.Base(filepath.Dir(whole))
+	}
 	folder := ""
 	var sets []yamlfile.Node
 	p.mapping(&docs[0], "the manifest", keys{

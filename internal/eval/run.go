@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/turn"
@@ -96,7 +97,29 @@ func (e *evaluation) sound(r *Recording) ([]int16, error) {
 }
 
 // soundAndRate also returns the rate of the file.
-func (e *evaluation) soundAndRate(r *Recording) ([]int16, int, error) { return readSound(r.Path) }
+func (e *evaluation) soundAndRate(r *Recording) ([]int16, int, error) {
+	pcm, rate, err := readSound(r.Path)
+	if err != nil {
+		return nil, 0, inputError{err}
+	}
+	if n := len(r.Speech); n > 0 && int(audio.PosOf(r.Speech[n-1].From, Rate)) >= len(pcm) {
+		return nil, 0, inputError{fmt.Errorf("eval: %s: the speech from %v is not within the recording", r.Path, r.Speech[n-1].From)}
+	}
+	return pcm, rate, nil
+}
+
+// ErrInput is the error of [Run] if a recording or the recorded timings are invalid: see
+// [errors.Is].
+var ErrInput = errors.New("eval: invalid input")
+
+// inputError is an error about what was given to an evaluation.
+type inputError struct{ error }
+
+// Is reports whether target is ErrInput.
+func (e inputError) Is(target error) bool { return target == ErrInput }
+
+// Unwrap returns the wrapped error.
+func (e inputError) Unwrap() error { return e.error }
 
 // trained returns the options of a turn for the detector.
 func (e *evaluation) trained(o turn.Options) turn.Options {

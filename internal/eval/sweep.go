@@ -40,7 +40,7 @@ func (e *evaluation) answersOf() ([]Answer, error) {
 		for _, p := range r.Pauses {
 			at := int(audio.PosOf(p, Rate))
 			if at <= from || at >= len(pcm) {
-				return nil, fmt.Errorf("eval: %s: the pause at %v is not within the recording", r.Path, p)
+				return nil, inputError{fmt.Errorf("eval: %s: the pause at %v is not within the recording", r.Path, p)}
 			}
 			pause := time.Duration(200+rnd.IntN(1000)) * time.Millisecond
 			sounds, pauses, end = append(sounds, pcm[from:at]), append(pauses, pause), end+pause
@@ -59,7 +59,9 @@ func (e *evaluation) measureEndpointing(ctx context.Context) error {
 	var list []Heard
 	var err error
 	if e.Recorded != nil {
-		list, err = ReadRecorded(e.Recorded)
+		if list, err = ReadRecorded(e.Recorded); err != nil {
+			err = inputError{fmt.Errorf("the recorded timings: %w", err)}
+		}
 	} else {
 		list, err = e.listen(ctx)
 	}
@@ -344,6 +346,9 @@ func ReadRecorded(r io.Reader) ([]Heard, error) {
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("eval: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("expected at least one turn")
 	}
 	return out, nil
 }
