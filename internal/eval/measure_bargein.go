@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -59,7 +60,11 @@ func (e *evaluation) measureBargeIn(ctx context.Context) error {
 			}
 		}
 		if (r.Kind == KindBackchannel || r.Kind == KindNoise) == (y >= 0 && y <= falseStop) {
-			e.detail("barge-in", r, "%s %q: the agent stopped after %v", r.Kind, r.Text, y)
+			happened := "did not stop"
+			if y >= 0 {
+				happened = fmt.Sprintf("stopped after %v", y)
+			}
+			e.detail("barge-in", r, "%s %q: the agent %s", r.Kind, r.Text, happened)
 		}
 		e.progress(PartBargeIn, i+1, len(list))
 	}

@@ -2,7 +2,10 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/hocketvoice/hocket/audio"
 )
 
 // measureEcho holds calls with the agent's voice in the microphone. The seen calls have the
@@ -85,6 +88,8 @@ func (e *evaluation) echoData(split string) (d EchoData, err error) {
 			d.Phrases = append(d.Phrases, pcm)
 		case r.Kind == KindNoise:
 			d.Noises = append(d.Noises, pcm)
+		case audio.RMS(pcm) == 0:
+			return d, inputError{fmt.Errorf("eval: %s: the impulse response is silent", r.Path)}
 		default:
 			d.Rooms = append(d.Rooms, response(pcm))
 		}

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -219,4 +222,25 @@ func FuzzReadRecorded(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSilentRoom: the error of an impulse response without sound names the file.
+func TestSilentRoom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "room.wav")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := audio.NewWAVWriter(f, audio.WAVWriterOptions{Rate: Rate, Channels: 1})
+	if err == nil {
+		err = errors.Join(w.Write(make([]int16, Rate)), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evaluation{manifest: &Manifest{Recordings: []Recording{{Path: path, Kind: KindRoom, Split: Seen}}}}
+	if _, err := e.echoData(Seen); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, expected one of the input with %s", err, path)
+	}
 }

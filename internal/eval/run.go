@@ -86,7 +86,11 @@ func (e *evaluation) progress(part string, done, all int) {
 // detail reports a case that went wrong.
 func (e *evaluation) detail(part string, r *Recording, format string, args ...any) {
 	if e.Detail != nil {
-		e.Detail(fmt.Sprintf("%s: %s (%s, %s): %s", part, r.Path, r.Speaker, r.Split, fmt.Sprintf(format, args...)))
+		who := r.Split
+		if r.Speaker != "" {
+			who = r.Speaker + ", " + who
+		}
+		e.Detail(fmt.Sprintf("%s: %s (%s): %s", part, r.Path, who, fmt.Sprintf(format, args...)))
 	}
 }
 
