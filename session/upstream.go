@@ -215,21 +215,26 @@ func (u *upstream) use(l *link) {
 	}
 }
 
-// watch tells the machine in time that the session in use will end, until ctx ends.
+// watch tells the machine in time that the session in use will end, until ctx ends. A session
+// that is over before long, by this clock, is not replaced before it is: the next one would be as
+// short.
 func (u *upstream) watch(ctx context.Context) {
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
 	defer timer.Stop()
+	var ends time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-u.moved:
 			timer.Stop()
-			if ends := u.ends(); !ends.IsZero() {
-				timer.Reset(max(ends.Add(-renewBefore).Sub(u.s.now()), 0))
+			ends = u.ends()
+			if left := ends.Sub(u.s.now()); left >= shortest {
+				timer.Reset(max(left-renewBefore, left/2))
 			}
 		case <-timer.C:
-			if ends := u.ends(); !ends.IsZero() && !u.s.now().Before(ends.Add(-renewBefore)) {
+			if u.ends().Equal(ends) {
 				u.s.postFact(conv.SessionExpiring{})
 			}
 		}
@@ -271,8 +276,12 @@ func (u *upstream) heed(st *conv.State) {
 	u.answers = slices.DeleteFunc(u.answers, func(a *saying) bool { return a.ended && a.turn < st.Playout.Turn && a.turn != st.Reply.Turn })
 }
 
-// renewBefore is how long before the end of a session another one is opened.
-const renewBefore = time.Minute
+const (
+	// renewBefore is how long before the end of a session another one is opened.
+	renewBefore = time.Minute
+	// shortest is how long a session must last that is replaced before its end.
+	shortest = 10 * time.Second
+)
 
 // cutOff notes that a link has ended by itself. The next one takes its place, if it is open, and
 // else the machine learns that the session is over.

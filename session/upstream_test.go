@@ -1,11 +1,13 @@
 package session
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/hocketvoice/hocket/port"
 )
@@ -77,5 +79,44 @@ func TestUpstreamLosesItsLinkAtTheEnd(t *testing.T) {
 		if !closed {
 			t.Fatal("the session has ended, and its connection is not closed")
 		}
+	}
+}
+
+// ending is a stream of a service that says when it will end.
+type ending struct {
+	port.UpstreamStream
+	at time.Time
+}
+
+func (e *ending) Expires() time.Time { return e.at }
+
+// A service whose sessions are shorter than expected, or whose clock is another, is not asked for
+// one session after the other.
+func TestUpstreamIsRenewedInTime(t *testing.T) {
+	const never = -1
+	for life, want := range map[time.Duration]time.Duration{
+		time.Hour: 59 * time.Minute, 2 * time.Minute: time.Minute, 90 * time.Second: 45 * time.Second,
+		30 * time.Second: 15 * time.Second, time.Second: never, 0: never, -time.Hour: never,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			u, _ := connected(&ending{at: began.Add(life)})
+			u.s.virtualNow = began
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			go u.watch(ctx)
+			warned := time.Duration(never)
+			for range 2 * 3600 {
+				synctest.Wait()
+				if len(u.s.posted) > 0 {
+					warned = time.Since(began)
+					break
+				}
+				time.Sleep(time.Second)
+			}
+			if warned != want {
+				t.Errorf("a session of %v: the warning comes after %v, want %v", life, warned, want)
+			}
+		})
 	}
 }
