@@ -12,17 +12,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
-	"unicode"
 
 	"go.uber.org/goleak"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/bench"
 	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/edits"
 	"github.com/hocketvoice/hocket/internal/nettest"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
@@ -90,33 +89,6 @@ func check(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// wordErrors returns the number of substituted, inserted and deleted words, and the
-// number of expected words.
-func wordErrors(want, got string) (wrong, words int) {
-	w, g := wordsOf(want), wordsOf(got)
-	row := make([]int, len(g)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range w {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range g {
-			cost := diagonal
-			if x != y {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(g)], len(w)
-}
-
-func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
 }
 
 // microphone encodes a sound as the packets of a browser whose far end reports the
@@ -240,7 +212,7 @@ func errorRate(t testing.TB, r port.Recognizer, list []phrase, w nettest.Weather
 	var sum webrtc.Stats
 	for i := range list {
 		got := recognized(t, r, heard[i])
-		e, n := wordErrors(list[i].text, got)
+		e, n := edits.WordErrors(list[i].text, got)
 		wrong, words = wrong+e, words+n
 		if e > 0 {
 			t.Logf("loss %v: %q for %q", w.Loss, got, list[i].text)
@@ -276,7 +248,7 @@ func BenchmarkRecognition(b *testing.B) {
 		for b.Loop() {
 			wrong, words := 0, 0
 			for _, p := range list {
-				e, n := wordErrors(p.text, recognized(b, r, p.pcm))
+				e, n := edits.WordErrors(p.text, recognized(b, r, p.pcm))
 				wrong, words = wrong+e, words+n
 			}
 			b.ReportMetric(100*float64(wrong)/float64(words), "%wrong")

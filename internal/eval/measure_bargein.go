@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/edits"
 )
 
 // bargeInNeighbours are figures of the leaderboard of tau-voice in August 2026 (tau2-bench, commit
@@ -52,7 +54,7 @@ func (e *evaluation) measureBargeIn(ctx context.Context) error {
 			noises.one(r, y >= 0 && y <= falseStop)
 		default:
 			all.one(r, y >= 0)
-			if len(wordsOf(r.Text)) == 1 {
+			if len(edits.Words(r.Text)) == 1 {
 				one.one(r, y >= 0)
 			}
 			if y >= 0 {

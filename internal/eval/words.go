@@ -3,9 +3,9 @@ package eval
 import (
 	"context"
 	"strings"
-	"unicode"
 
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/edits"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -34,8 +34,8 @@ func (e *evaluation) measureWords(ctx context.Context) error {
 			return err
 		}
 		heard := c.words()
-		n := editDistance(wordsOf(r.Text), wordsOf(heard))
-		wrong.add(r, n, len(wordsOf(r.Text)))
+		n, words := edits.WordErrors(r.Text, heard)
+		wrong.add(r, n, words)
 		if n > 0 {
 			e.detail("words", r, "%q heard as %q", r.Text, heard)
 		}
@@ -57,38 +57,4 @@ func (h *held) words() string {
 		}
 	}
 	return strings.Join(all, " ")
-}
-
-// wordsOf splits a text into lower-case words without punctuation, except for apostrophes.
-func wordsOf(text string) []string {
-	return strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), r == '\'':
-			return unicode.ToLower(r)
-		case r == '’':
-			return '\''
-		}
-		return ' '
-	}, text))
-}
-
-// editDistance returns the minimum number of substituted, inserted and deleted words.
-func editDistance(a, b []string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, x := range a {
-		before := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			cost := before
-			if x != y {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,5 +1,7 @@
 package pocketsphinx
 
+import "github.com/hocketvoice/hocket/internal/edits"
+
 // hopeless is the score difference to a path that was pruned.
 const hopeless = 1 << 20
 
@@ -40,7 +42,7 @@ func perFrame(versusLM int, g, lm evidence) float64 {
 
 // apart returns the share of phones in which two pronunciations differ.
 func apart(a, b []string) float64 {
-	return float64(editDistance(a, b)) / float64(max(1, len(a), len(b)))
+	return float64(edits.Distance(a, b)) / float64(max(1, len(a), len(b)))
 }
 
 // accepts decides between the words of the grammar and those of the language model.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/edits"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -137,7 +138,7 @@ func TestEvalErrorRate(t *testing.T) {
 				callers[voice] = c
 			}
 			f := c.say(s.pcm)
-			e, n := wordErrors(s.text, f.Text)
+			e, n := edits.WordErrors(s.text, f.Text)
 			wrong, words = wrong+e, words+n
 			finals = append(finals, f.Confidence)
 			if e > 0 && !carry {
@@ -145,7 +146,7 @@ func TestEvalErrorRate(t *testing.T) {
 			}
 			if k := len(c.got) - 2; k >= 0 && !c.got[k].Final {
 				lasts = append(lasts, c.got[k].Confidence)
-				e, _ := wordErrors(s.text, c.got[k].Text)
+				e, _ := edits.WordErrors(s.text, c.got[k].Text)
 				lastWrong += e
 			}
 			if !carry {
@@ -255,7 +256,7 @@ func TestEvalExpectation(t *testing.T) {
 			c.s.Expect(port.Expectation{Phrases: grammars[run.grammar]})
 			f := c.say(s.pcm)
 			switch {
-			case f.Expected && run.in && strings.Join(wordsOf(s.text), " ") == f.Text:
+			case f.Expected && run.in && strings.Join(edits.Words(s.text), " ") == f.Text:
 				right++
 				rights = append(rights, f.Confidence)
 			case f.Expected:

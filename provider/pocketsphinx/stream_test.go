@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/edits"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -127,7 +128,7 @@ func TestPhrasesAreUnderstood(t *testing.T) {
 		{"first_year_short_male_en-US-Wavenet-B", "are you a first year student"},
 	} {
 		f := c.say(phrase(t, p.file))
-		e, n := wordErrors(p.text, f.Text)
+		e, n := edits.WordErrors(p.text, f.Text)
 		wrong, words = wrong+e, words+n
 		if f.Confidence < 0.6 {
 			t.Errorf("%s: confidence %.2f of %q, clear speech is expected to have 0.6 at least", p.file, f.Confidence, f.Text)
@@ -276,7 +277,7 @@ func TestOtherSpeechIsNotForcedIntoTheGrammar(t *testing.T) {
 		{"bike_long_male_en-US-Wavenet-B", "did you come here by bike this morning"},
 	} {
 		f := c.say(phrase(t, p.file))
-		if e, n := wordErrors(p.text, f.Text); f.Expected || e*2 > n {
+		if e, n := edits.WordErrors(p.text, f.Text); f.Expected || e*2 > n {
 			t.Errorf("%s: %+v, want the words that were said", p.file, f)
 		}
 	}
