@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/internal/failure"
+	"github.com/hocketvoice/hocket/internal/httpclient"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 )
@@ -252,19 +253,11 @@ type Address struct {
 	Find func(string) string
 }
 
-// CheckURL returns an error that follows the name of an option if a text is not the address
-// of a WebSocket. The error does not contain the text, since it may contain a password.
+// CheckURL returns an error if a text is not the address of a WebSocket. The error is to follow
+// the name of an option. It does not contain the text, since it may contain a password.
 func CheckURL(text string) error {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss":
-		return errors.New("is not the address of a WebSocket: expected a URL such as wss://HOST/PATH")
-	case u.User != nil:
-		return errors.New("has a user name: expected a URL without one, since the key comes from an environment variable")
-	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("has a query or a fragment: expected a URL without them")
-	}
-	return nil
+	_, err := httpclient.ParseBase(text, "is not the address of a WebSocket: expected a URL such as wss://HOST/PATH", "wss", "ws")
+	return err
 }
 
 // KeyEnv returns the environment variable with the key: the one that was chosen, or the

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
+
+	"github.com/hocketvoice/hocket/internal/httpclient"
 )
 
 // Options configures a [Server]. Secret, URL and Start are required.
@@ -44,9 +45,6 @@ func (o *Options) validate() error {
 // CheckURL returns an error if text is not valid as [Options.URL]. The error does not contain
 // text.
 func CheckURL(text string) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return errors.New("expected one such as https://voice.example.com/twilio, without a user name, a query or a fragment")
-	}
-	return nil
+	_, err := httpclient.ParseBase(text, "expected one such as https://voice.example.com/twilio", "https")
+	return err
 }

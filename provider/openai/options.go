@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hocketvoice/hocket/internal/httpclient"
 )
 
 // DefaultBaseURL is the endpoint of OpenAI.
@@ -156,23 +158,15 @@ func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// parseBase parses a base URL. The error does not contain the URL, since it may
-// contain a password.
+// parseBase parses a base URL.
 func parseBase(base string) (*url.URL, error) {
 	if base == "" {
 		base = DefaultBaseURL
 	}
-	u, err := url.Parse(base)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return nil, fmt.Errorf("openai: the base URL must be an http or https URL like %s", DefaultBaseURL)
-	case u.User != nil:
-		return nil, errors.New("openai: the base URL must not contain a user name: the key comes from an environment variable")
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("openai: the base URL must not contain a query or a fragment")
+	u, err := httpclient.ParseBase(base, "must be an http or https URL like "+DefaultBaseURL, "https", "http")
+	if err != nil {
+		return nil, fmt.Errorf("openai: the base URL %w", err)
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
 	if strings.HasSuffix(u.Path, "/chat/completions") {
 		return nil, errors.New("openai: the base URL must not include /chat/completions")
 	}

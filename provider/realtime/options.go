@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/httpclient"
 	wire "github.com/hocketvoice/hocket/internal/wire/realtime"
 )
 
@@ -108,6 +109,9 @@ type Entra struct {
 	Authority string
 }
 
+// invalidURL is what the URLs of keys and tokens must be.
+const invalidURL = "must be an http or https URL without a user name"
+
 var entraName = regexp.MustCompile(`^[0-9A-Za-z.-]+$`)
 
 // Validate returns an error for the first invalid option.
@@ -136,9 +140,8 @@ func (o Options) Validate() error {
 		return fmt.Errorf("realtime: max tokens is %d: expected 0 or more", o.MaxTokens)
 	}
 	if o.Secrets != "" {
-		u, err := url.Parse(o.Secrets)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
-			return errors.New("realtime: secrets must be an http or https URL without a user name")
+		if _, err := httpclient.ParseURL(o.Secrets, invalidURL, "https", "http"); err != nil {
+			return fmt.Errorf("realtime: secrets %w", err)
 		}
 		if o.Entra != nil {
 			return errors.New("realtime: secrets and entra must not both be set")
@@ -157,29 +160,23 @@ func (e *Entra) validate() error {
 	case !entraName.MatchString(e.Client):
 		return errors.New("realtime: the client of entra must be set: the id of the application")
 	}
-	if u, err := url.Parse(e.Authority); err != nil || e.Authority != "" && (u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil) {
-		return errors.New("realtime: the authority of entra must be an http or https URL without a user name")
+	if e.Authority != "" {
+		if _, err := httpclient.ParseURL(e.Authority, invalidURL, "https", "http"); err != nil {
+			return fmt.Errorf("realtime: the authority of entra %w", err)
+		}
 	}
 	return nil
 }
 
-// parseURL parses the endpoint. The error does not contain it, since it may contain a
-// password.
+// parseURL parses the endpoint.
 func parseURL(text string) (*url.URL, error) {
 	if text == "" {
 		text = DefaultURL
 	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "wss" && u.Scheme != "ws":
-		return nil, fmt.Errorf("realtime: the URL must be a wss or ws URL like %s", DefaultURL)
-	case u.User != nil:
-		return nil, errors.New("realtime: the URL must not contain a user name: the key comes from an environment variable")
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("realtime: the URL must not contain a query or a fragment")
+	u, err := httpclient.ParseBase(text, "must be a wss or ws URL like "+DefaultURL, "wss", "ws")
+	if err != nil {
+		return nil, fmt.Errorf("realtime: the URL %w", err)
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
 	return u, nil
 }
 
