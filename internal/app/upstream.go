@@ -123,15 +123,7 @@ func foreignUpstreamKey(c *config.Config) error {
 	if c.Upstream.Name == "" {
 		return nil
 	}
-	host := upstreamOptions(c.Upstream).ForeignKey()
-	if host == "" {
-		return nil
-	}
-	key := "upstream.secrets"
-	if c.Sets("upstream.key_env") {
-		key = "upstream.key_env"
-	}
-	return config.Problems{c.Problem(key, "the key belongs to "+host+": only a config file (--config) may send it to another server")}
+	return c.ForeignKey(upstreamOptions(c.Upstream).ForeignKey(), "upstream", "secrets")
 }
 
 // upstreamProblems returns the problems of the sections upstream and upstreams. Keys are checked

@@ -72,6 +72,20 @@ func (c *Config) Problem(path, message string) Problem {
 	return Problem{Position: c.Where(path), Key: path, Message: message}
 }
 
+// ForeignKey returns the error for an agent's own file that would send the key of host to
+// another server, or nil if host is empty. It names the section's key_env if the file sets
+// that, and otherwise its key other.
+func (c *Config) ForeignKey(host, section, other string) error {
+	if host == "" {
+		return nil
+	}
+	key := section + ".key_env"
+	if !c.Sets(key) {
+		key = section + "." + other
+	}
+	return Problems{c.Problem(key, "the key belongs to "+host+": only a config file (--config) may send it to another server")}
+}
+
 // decoder reads one document and collects its problems.
 type decoder struct {
 	file, dir string

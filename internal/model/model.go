@@ -40,15 +40,7 @@ func Open(c *config.Config) (*openai.Model, error) {
 // ForeignKey returns an error if the model of an agent's own file would send a vendor's key to
 // another server.
 func ForeignKey(c *config.Config) error {
-	host := Options(c.Model).ForeignKey()
-	if host == "" {
-		return nil
-	}
-	key := "model.key_env"
-	if !c.Sets(key) {
-		key = "model.api_version"
-	}
-	return config.Problems{c.Problem(key, "the key belongs to "+host+": only a config file (--config) may send it to another server")}
+	return c.ForeignKey(Options(c.Model).ForeignKey(), "model", "api_version")
 }
 
 // Problems returns the problems of the sections model and models. Keys are checked when the
