@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hocketvoice/hocket/internal/nettest"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
@@ -22,54 +21,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testKey = "sk-test-0123456789abcdef"
 
-// memory is a network in memory for use with virtual time.
-type memory struct {
-	conns chan net.Conn
-	donec chan struct{} // closed by Close
-	once  sync.Once
-	dials atomic.Int32
-	// reach, if not nil, is called before a connection is established. The
-	// transport may dial for longer than the request lives.
-	reach atomic.Pointer[func(context.Context) error]
-}
-
-func newMemory() *memory { return &memory{conns: make(chan net.Conn), donec: make(chan struct{})} }
-
-func (n *memory) Accept() (net.Conn, error) {
-	select {
-	case c := <-n.conns:
-		return c, nil
-	case <-n.donec:
-		return nil, net.ErrClosed
-	}
-}
-
-func (n *memory) Close() error { n.once.Do(func() { close(n.donec) }); return nil }
-
-func (n *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "unix"} }
-
-func (n *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	n.dials.Add(1)
-	if reach := n.reach.Load(); reach != nil {
-		if err := (*reach)(ctx); err != nil {
-			return nil, err
-		}
-	}
-	here, there := net.Pipe()
-	select {
-	case n.conns <- there:
-		return here, nil
-	case <-n.donec:
-		return nil, errors.New("connection refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // world is a model and its server in a synctest bubble.
 type world struct {
-	t      *testing.T
-	net    *memory
+	t   *testing.T
+	net *nettest.Memory
+	// reach, if not nil, is called before a connection is established. The
+	// transport may dial for longer than the request lives.
+	reach  atomic.Pointer[func(context.Context) error]
 	server *fake.Server
 	model  *Model
 	report []Report
@@ -79,7 +37,7 @@ type world struct {
 func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Options, *fake.Server), f func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, net: newMemory(), server: &fake.Server{Key: testKey, Answer: answer}}
+		w := &world{t: t, server: &fake.Server{Key: testKey, Answer: answer}}
 		o := Options{
 			BaseURL: "http://llm.test/v1", Model: "fake-1", KeyEnv: "KEY",
 			Getenv: func(string) string { return testKey },
@@ -94,15 +52,17 @@ func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Optio
 		}
 		w.model = m
 		m.own.Proxy = nil
-		m.own.DialContext = w.net.dial
-		s := &http.Server{Handler: w.server, ReadHeaderTimeout: time.Hour}
-		var serving sync.WaitGroup
-		serving.Go(func() { _ = s.Serve(w.net) })
-		defer func() {
-			_ = m.Close()
-			_ = s.Close()
-			serving.Wait()
-		}()
+		w.net = nettest.Serve(t, w.server)
+		dial := w.net.Transport().DialContext
+		m.own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if reach := w.reach.Load(); reach != nil {
+				if err := (*reach)(ctx); err != nil {
+					return nil, err
+				}
+			}
+			return dial(ctx, network, address)
+		}
+		defer func() { _ = m.Close() }()
 		f(w)
 	})
 }

@@ -77,7 +77,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 			}
 			synctest.Wait()
 		}
-		if n := w.net.dials.Load(); n != 1 {
+		if n := w.net.Dials(); n != 1 {
 			t.Errorf("%d connections for 3 requests, expected 1", n)
 		}
 	})
@@ -222,11 +222,11 @@ func TestTimeouts(t *testing.T) {
 	t.Run("the connection", func(t *testing.T) {
 		try(t, nil, limits, func(w *world) {
 			never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-			w.net.reach.Store(&never)
+			w.reach.Store(&never)
 			w.wantFailure(errclass.NetworkTimeout, "did not start to answer")
 			synctest.Wait()
 			nowhere := func(context.Context) error { return errors.New("no route to host") }
-			w.net.reach.Store(&nowhere)
+			w.reach.Store(&nowhere)
 			if f := w.failure(errclass.NetworkTimeout, "no route to host"); !f.Retryable {
 				t.Error("not retryable")
 			}
