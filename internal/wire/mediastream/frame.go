@@ -65,16 +65,12 @@ func NewDecoder(d *Dialect) *Decoder { return &Decoder{dialect: d, format: d.for
 func (d *Decoder) Decode(data []byte) (Frame, error) {
 	var event, media []byte
 	o := openObject(data)
-	for {
-		name, value, ok := o.next()
-		if !ok {
-			break
-		}
-		switch string(name) {
+	for o.next() {
+		switch string(o.name) {
 		case "event":
-			event = inner(value)
+			event = inner(o.value)
 		case "media":
-			media = value
+			media = o.value
 		}
 	}
 	if o.bad {
@@ -91,20 +87,16 @@ func (d *Decoder) media(data []byte) (Frame, error) {
 	f := Frame{Kind: Media}
 	var payload []byte
 	o := openObject(data)
-	for {
-		name, value, ok := o.next()
-		if !ok {
-			break
-		}
-		switch string(name) {
+	for o.next() {
+		switch string(o.name) {
 		case "track":
-			if strings.HasPrefix(string(inner(value)), "outbound") {
+			if strings.HasPrefix(string(inner(o.value)), "outbound") {
 				f.Kind = Other
 			}
 		case "chunk":
-			f.Chunk = number(inner(value))
+			f.Chunk = number(inner(o.value))
 		case "payload":
-			payload = inner(value)
+			payload = inner(o.value)
 		}
 	}
 	if o.bad || payload == nil {

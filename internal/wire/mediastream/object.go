@@ -5,8 +5,9 @@ import "bytes"
 // object reads the members of a JSON object without allocating. It accepts a superset of JSON:
 // what matters is decoded from the members afterwards.
 type object struct {
-	rest []byte // behind the last member that was read
-	bad  bool   // the text is not an object
+	rest        []byte // behind the last member that was read
+	name, value []byte // of the last member that was read; the text between the quotes of the name
+	bad         bool   // the text is not an object
 }
 
 // openObject returns the object that data contains.
@@ -20,17 +21,17 @@ func openObject(data []byte) object {
 
 const space = " \t\r\n"
 
-// next returns the next member: the text between the quotes of its name, and its value. At the
-// end, and where the text is malformed, ok is false.
-func (o *object) next() (name, value []byte, ok bool) {
+// next reads the next member and reports whether there is one. If the text is malformed, it sets
+// bad and returns false.
+func (o *object) next() bool {
 	rest := bytes.TrimLeft(o.rest, space)
 	if o.bad || len(rest) == 0 {
 		o.bad = true
-		return nil, nil, false
+		return false
 	}
 	if rest[0] == '}' {
 		o.rest = rest
-		return nil, nil, false
+		return false
 	}
 	if rest[0] == ',' {
 		rest = bytes.TrimLeft(rest[1:], space)
@@ -38,20 +39,21 @@ func (o *object) next() (name, value []byte, ok bool) {
 	n := text(rest)
 	if n == 0 {
 		o.bad = true
-		return nil, nil, false
+		return false
 	}
-	name, rest = rest[1:n-1], bytes.TrimLeft(rest[n:], space)
+	name := rest[1 : n-1]
+	rest = bytes.TrimLeft(rest[n:], space)
 	if len(rest) == 0 || rest[0] != ':' {
 		o.bad = true
-		return nil, nil, false
+		return false
 	}
 	rest = bytes.TrimLeft(rest[1:], space)
 	if n = length(rest); n == 0 {
 		o.bad = true
-		return nil, nil, false
+		return false
 	}
-	o.rest = rest[n:]
-	return name, rest[:n], true
+	o.name, o.value, o.rest = name, rest[:n], rest[n:]
+	return true
 }
 
 // text returns the length of the string at the start of data, with its quotes, or 0.
