@@ -27,14 +27,10 @@ type SessionParams struct {
 
 // general returns the parameters in the general form.
 func (p SessionParams) general() any {
-	tools := p.Tools
-	if tools == nil {
-		tools = []Tool{}
-	}
 	input := tree{"format": p.Format, "turn_detection": p.TurnDetection}
 	output := tree{"format": p.Format}
 	t := tree{
-		"type": TypeRealtime, "instructions": p.Instructions, "tools": tools, "output_modalities": []string{"audio"},
+		"type": TypeRealtime, "instructions": p.Instructions, "tools": p.Tools, "output_modalities": []string{"audio"},
 		"audio": tree{"input": input, "output": output},
 	}
 	if p.Transcription != nil {
@@ -60,13 +56,9 @@ func (p SessionParams) general() any {
 
 // flat returns the parameters in the beta dialect.
 func (p SessionParams) flat() any {
-	tools := p.Tools
-	if tools == nil {
-		tools = []Tool{}
-	}
 	format := betaFormat(p.Format)
 	t := tree{
-		"instructions": p.Instructions, "tools": tools, "modalities": betaModalities([]string{"audio"}),
+		"instructions": p.Instructions, "tools": p.Tools, "modalities": betaModalities([]string{"audio"}),
 		"input_audio_format": format, "output_audio_format": format, "turn_detection": p.TurnDetection,
 	}
 	if p.Transcription != nil {
@@ -86,6 +78,9 @@ func (p SessionParams) flat() any {
 
 // MarshalUpdate encodes a session.update.
 func MarshalUpdate(id string, p SessionParams, beta bool) []byte {
+	if p.Tools == nil {
+		p.Tools = []Tool{} // so that it is sent as a list
+	}
 	session := p.general()
 	if beta {
 		session = p.flat()
