@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -199,15 +200,7 @@ func mixed(pcm, noise []int16) []int16 {
 // there is none of one of them.
 func auc(list []scored) (area float64, ok bool) {
 	sorted := slices.Clone(list)
-	slices.SortFunc(sorted, func(a, b scored) int {
-		switch {
-		case a.p < b.p:
-			return -1
-		case a.p > b.p:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(sorted, func(a, b scored) int { return cmp.Compare(a.p, b.p) })
 	var speech, other, wins float64
 	for i := 0; i < len(sorted); {
 		var s, o float64

@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -63,15 +64,7 @@ func TestEndingOfUnseenUtterances(t *testing.T) {
 		}
 		list = append(list, scored{ending.Complete(u), true}, scored{ending.Complete(strings.Join(words[:1+rnd.IntN(len(words)-1)], " ")), false})
 	}
-	slices.SortFunc(list, func(a, b scored) int {
-		switch {
-		case a.p < b.p:
-			return -1
-		case a.p > b.p:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(list, func(a, b scored) int { return cmp.Compare(a.p, b.p) })
 	below, wins, whole := 0.0, 0.0, 0.0
 	for _, s := range list {
 		if s.whole {
