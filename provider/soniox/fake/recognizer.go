@@ -88,14 +88,9 @@ func bad(format string, args ...any) *refusal {
 
 // ServeHTTP serves a WebSocket.
 func (s *Recognizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	in, ok := handshakeKey(r)
-	if ok && in != s.Key {
-		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
-		return
-	}
-	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { //nolint:contextcheck // c has its context
-		h := &listener{s: s, c: c, began: s.now()}
-		if no := h.listen(ok); no != nil {
+	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) {
+		h := &listener{s: s, c: c, began: timeOf(s.Now)}
+		if no := h.listen(known); no != nil {
 			s.Break("%s", no.message)
 			c.SendJSON(map[string]any{"tokens": []token{}, "error_code": no.status, "error_message": no.message})
 			c.Close(1000, "")
@@ -103,9 +98,21 @@ func (s *Recognizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *Recognizer) now() time.Time {
-	if s.Now != nil {
-		return s.Now()
+// serve serves a WebSocket, and refuses a handshake with a wrong key. known reports whether the
+// handshake had the key.
+func serve(s *fakes.Server, w http.ResponseWriter, r *http.Request, key string, talk func(c *fakes.Conn, known bool)) {
+	in, known := handshakeKey(r)
+	if known && in != key {
+		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
+		return
+	}
+	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { talk(c, known) }) //nolint:contextcheck // c has its context
+}
+
+// timeOf returns the time of a clock, or that of time.Now if it is nil.
+func timeOf(clock func() time.Time) time.Time {
+	if clock != nil {
+		return clock()
 	}
 	return time.Now()
 }

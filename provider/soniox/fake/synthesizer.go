@@ -62,17 +62,8 @@ type stream struct {
 
 // ServeHTTP serves a WebSocket.
 func (s *Synthesizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	in, known := handshakeKey(r)
-	if known && in != s.Key {
-		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
-		return
-	}
-	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { //nolint:contextcheck // c has its context
-		now := time.Now
-		if s.Now != nil {
-			now = s.Now
-		}
-		v := &speaker{s: s, c: c, known: known, late: !now().Before(keyEnds()), streams: make(map[string]*stream)}
+	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) {
+		v := &speaker{s: s, c: c, known: known, late: !timeOf(s.Now).Before(keyEnds()), streams: make(map[string]*stream)}
 		v.serve()
 		v.stop()
 	})
