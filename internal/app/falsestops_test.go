@@ -14,22 +14,16 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/eval"
 	"github.com/hocketvoice/hocket/session"
 )
 
 // cutAgent is an agent that talks at length, and that every sound stops: the line has no echo.
-const cutAgent = `settings:
+var cutAgent = strings.Replace(eval.Talker, "settings:\n", `settings:
   min_confidence: 0.7
   barge_in: {policy: energy}
   filter: {echo_level: off}
-  greeting: "Good morning, this is the bicycle shop in the market street. We repair bicycles of every kind, and we sell tyres, lamps and saddles. What can I do for you today?"
-flows:
-  shop:
-    description: tell you more about the shop
-    trigger: {intents: ["tell me more about the shop", "tell me more"]}
-    steps:
-      - {step: tell, type: say, message: "The shop was founded forty years ago by two sisters."}
-`
+`, 1)
 
 // TestEarsFalseStops: a sound that means nothing stops the agent, and the reply goes on where it
 // was. The policy energy stops the agent for every sound.
