@@ -41,14 +41,7 @@ func TestChatWithModelAndAction(t *testing.T) {
 	defer server.Close()
 	t.Setenv("HOCKET_TEST_URL", server.URL)
 
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := writer(t)
 	o := ChatOptions{
 		Config: write("config.yaml", "model: {name: m, base_url: "+server.URL+"/v1}\n"),
 		Agent: write("agent.yaml", `version: "1.0"

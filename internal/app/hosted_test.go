@@ -3,8 +3,6 @@ package app
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -271,14 +269,7 @@ func cutsOnce(right func(session.Step) bool, act func(*hostedCall)) func(*hosted
 // vendor to another server nor change where the installation sends its key.
 func TestKeysOfVendorsStayWithThem(t *testing.T) {
 	load := func(speech, config string) (Options, error) {
-		dir := t.TempDir()
-		write := func(name, text string) string {
-			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			return path
-		}
+		write := writer(t)
 		agent := "version: \"1.0\"\nsettings:\n  speech: " + speech + "\nflows:\n  a:\n    description: greets\n    steps: [{step: b, type: say, message: hello}]\n"
 		path := ""
 		if config != "" {

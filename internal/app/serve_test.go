@@ -46,6 +46,20 @@ type running struct {
 	notes  []string
 }
 
+// writer returns a function that writes a file to a temporary folder and returns its path.
+func writer(t *testing.T) func(name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	return func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -23,14 +23,7 @@ import (
 // upstreamFiles writes an agent, a config and what the caller says, and returns their paths.
 func upstreamFiles(t *testing.T, agent, config string) (agentFile, configFile, sound string) {
 	t.Helper()
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := writer(t)
 	var wav bytes.Buffer
 	w, err := audio.NewWAVWriter(&wav, audio.WAVWriterOptions{Rate: callRate})
 	if err != nil {
