@@ -38,13 +38,7 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 	t.Run("port", func(t *testing.T) {
 		TestRecognizer(t, func(t *testing.T) port.Recognizer {
 			h, server := c.Fake(&Recognizer{Texts: []string{"from new york", "to boston", "on friday", "yes", "no", "a", "b", "c", "d", "e", "f", "g"}})
-			s := httptest.NewServer(h)
-			r, err := c.Open(t, strings.TrimPrefix(s.URL, "http://"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { closeOf(t, r); s.Close(); wantRules(t, server) })
-			return r
+			return openHosted(t, h, server, c.Open)
 		}, RecognizerCapabilities{Language: "en"})
 	})
 	for _, rule := range []struct {
@@ -73,20 +67,41 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 			synctest.Test(t, func(t *testing.T) {
 				h, server := c.Fake(&Recognizer{Texts: []string{"from new york to boston", "on friday please", "yes"}})
 				server.Faults = rule.faults
-				net := nettest.Serve(t, h)
-				transport := net.Transport()
-				r, err := c.Open(t, "vendor.test", transport)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p := &caller{t: t, c: c, r: r, net: net, server: server, sleep: time.Sleep} //nolint:forbidigo // in a bubble
-				rule.test(p)
-				p.close()
-				closeOf(t, r)
-				transport.CloseIdleConnections()
+				withHosted(t, h, c.Open, func(r port.Recognizer, net *nettest.Memory) {
+					p := &caller{t: t, c: c, r: r, net: net, server: server, sleep: time.Sleep} //nolint:forbidigo // in a bubble
+					rule.test(p)
+					p.close()
+				})
 			})
 		})
 	}
+}
+
+// openHosted opens an adapter of a fake that is served by a port of this machine until the test
+// ends. The fake must have seen no rule broken by then.
+func openHosted[P any](t *testing.T, h http.Handler, server *fakes.Server, open func(*testing.T, string, http.RoundTripper) (P, error)) P {
+	t.Helper()
+	s := httptest.NewServer(h)
+	p, err := open(t, strings.TrimPrefix(s.URL, "http://"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeOf(t, p); s.Close(); wantRules(t, server) })
+	return p
+}
+
+// withHosted calls test with an adapter of a fake that is served over a network in memory.
+func withHosted[P any](t *testing.T, h http.Handler, open func(*testing.T, string, http.RoundTripper) (P, error), test func(P, *nettest.Memory)) {
+	t.Helper()
+	net := nettest.Serve(t, h)
+	transport := net.Transport()
+	p, err := open(t, "vendor.test", transport)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test(p, net)
+	closeOf(t, p)
+	transport.CloseIdleConnections()
 }
 
 // closeOf closes what can be closed.

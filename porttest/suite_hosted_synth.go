@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,13 +35,7 @@ func TestHostedSynthesizer(t *testing.T, c HostedSynthesizer) {
 	t.Run("port", func(t *testing.T) {
 		TestSynthesizer(t, func(t *testing.T) port.Synthesizer {
 			h, server := c.Fake(fakes.Mouth{Engine: &Synthesizer{}})
-			s := httptest.NewServer(h)
-			v, err := c.Open(t, strings.TrimPrefix(s.URL, "http://"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { closeOf(t, v); s.Close(); wantRules(t, server) })
-			return v
+			return openHosted(t, h, server, c.Open)
 		}, SynthesizerCapabilities{Language: "en", Marks: !c.NoMarks, Repeatable: true})
 	})
 	for _, rule := range []struct {
@@ -67,15 +60,9 @@ func TestHostedSynthesizer(t *testing.T, c HostedSynthesizer) {
 			synctest.Test(t, func(t *testing.T) {
 				h, server := c.Fake(fakes.Mouth{Engine: &Synthesizer{}, Speed: 4})
 				server.Faults = rule.faults
-				net := nettest.Serve(t, h)
-				transport := net.Transport()
-				v, err := c.Open(t, "vendor.test", transport)
-				if err != nil {
-					t.Fatal(err)
-				}
-				rule.test(&listener{t: t, c: c, v: v, net: net, server: server, sleep: time.Sleep}) //nolint:forbidigo // in a bubble
-				closeOf(t, v)
-				transport.CloseIdleConnections()
+				withHosted(t, h, c.Open, func(v port.Synthesizer, net *nettest.Memory) {
+					rule.test(&listener{t: t, c: c, v: v, net: net, server: server, sleep: time.Sleep}) //nolint:forbidigo // in a bubble
+				})
 			})
 		})
 	}
