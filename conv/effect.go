@@ -33,9 +33,9 @@ type Expect struct {
 	Expect dialog.Expectation `json:"expect"`
 }
 
-// NoteAnswer says whether the words of the user's turn so far are a complete answer. Utterance
-// is the stretch of speech of the last of these words. The driver uses the effect to detect the
-// end of the turn ([turn.PolicyAuto]).
+// NoteAnswer reports how far the words of the user's open turn answer what the agent expects.
+// The driver uses it to detect the end of the turn ([turn.PolicyAuto]). Utterance is the number
+// of the utterance to which the last of these words belong.
 type NoteAnswer struct {
 	Utterance int               `json:"utterance"`
 	Answer    turn.Completeness `json:"answer"`

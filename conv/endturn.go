@@ -39,8 +39,9 @@ func (c *Conversation) handleTurnEnded(e TurnEnded) {
 	}
 }
 
-// noteAnswer tells the driver whether the words of the user's turn are a complete answer. before
-// has the words before this event: nothing is told if the answer was undecided and stays so.
+// noteAnswer tells the driver how far the words of the user's turn answer what the agent expects.
+// before contains the words before this event. If the answer was undecided with those and still
+// is, noteAnswer emits nothing.
 func (c *Conversation) noteAnswer(before string) {
 	if c.opts.Endpoint != turn.PolicyAuto || c.opts.Agent == nil || c.st.Phase != ListeningCapturing {
 		return
@@ -130,9 +131,9 @@ func (c *Conversation) answer(cause Cause) {
 	}
 }
 
-// nothingSaid ends a turn of the user without words, or without words that count. A held reply
-// continues, and one that was cut off goes on; otherwise the machine listens again. A voice
-// without words until then is taken for a noise.
+// nothingSaid ends a turn of the user without words, or without words that count. It continues
+// a reply that was held or cut off; without one, the machine listens again. A voice that has
+// said no words by then counts as noise.
 func (c *Conversation) nothingSaid(cause Cause) {
 	c.st.Floor.Speaking = false
 	c.st.closeUserTurn(&c.out, TurnAbandoned)

@@ -7,14 +7,14 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// This file goes on with a reply that was cut off by a voice that said nothing, or nothing that
-// can be trusted. Source: ADR 0034.
+// This file resumes a reply that was cut off by a voice that said no words, or none that can be
+// trusted. Source: ADR 0034.
 
-// goesOnMost is how many times in a row a voice can cut off a reply that then goes on. After
-// that, its words are answered, whatever they are, and a voice without words is listened to.
+// goesOnMost is how many times in a row a reply is resumed after a voice has cut it off. The next
+// time, the agent answers the words, whatever they are, and listens to a voice without words.
 const goesOnMost = 2
 
-// repeatedWords is how many words are said again at most when a reply goes on.
+// repeatedWords is the maximum number of words that the agent repeats when it resumes a reply.
 const repeatedWords = 6
 
 // going is a reply that was cut off and may go on. Its states:
@@ -23,26 +23,26 @@ const repeatedWords = 6
 //	cut   -> again  the voice said no words, or none that can be trusted: the rest is said
 //	cut   -> none   the user said something, typed, or gave a command; a fault; a client
 //	                that starts the replies itself
-//	again -> cut    the rest is cut off, too, fewer than goesOnMost times in a row
+//	again -> cut    the rest is cut off too, fewer than goesOnMost times in a row
 //	again -> none   the user said something, or a reply was heard to its end
 //
-// Turn says that the state is cut; otherwise Row tells again from none. Offsets are in bytes.
+// In the state cut, Turn is not 0. In the state again, Row is not 0. Offsets are in bytes.
 type going struct {
 	Turn     int    `json:"turn,omitempty"`      // number of the turn that was cut off; zero: none
-	UserTurn int    `json:"user_turn,omitempty"` // number of the user's turn that it answered
-	Text     string `json:"text,omitempty"`      // what it was to say
+	UserTurn int    `json:"user_turn,omitempty"` // number of the user's turn that the reply answers; zero: none
+	Text     string `json:"text,omitempty"`      // all of the reply, including the part that was not heard
 	Heard    int    `json:"heard,omitempty"`     // how much of Text was heard
-	Asks     bool   `json:"asks,omitempty"`      // the end of the text had not come
-	Row      int    `json:"row,omitempty"`       // how many times in a row a voice has cut off what the agent said
+	Asks     bool   `json:"asks,omitempty"`      // Text is incomplete: the model has more
+	Row      int    `json:"row,omitempty"`       // how many times in a row a voice has cut off the agent
 }
 
-// waits reports whether something of the reply was not heard.
+// waits reports whether the reply has a rest that was not heard.
 func (g *going) waits() bool {
 	return g.Turn != 0 && (g.Asks || strings.TrimSpace(g.Text[g.Heard:]) != "")
 }
 
-// rest returns the text with which the reply goes on: from the beginning of the sentence in
-// which it was cut off or, if many words of the sentence were heard, from a place between them.
+// rest returns the text with which the agent resumes the reply. It begins at the sentence in
+// which the reply was cut off or, if many words of the sentence were heard, between two of them.
 func (g *going) rest() string {
 	if !g.waits() {
 		return ""
@@ -54,15 +54,15 @@ func (g *going) rest() string {
 	return squeeze(g.Text[from:])
 }
 
-// asked reports whether the last sentence has begun to be heard. A yes before that answers
-// something else.
+// asked reports whether the user has heard the beginning of the last sentence. A yes before that
+// answers something else.
 func (g *going) asked() bool {
 	text := strings.TrimRightFunc(g.Text, unicode.IsSpace)
 	return g.Heard > lastSentence(text, len(text)-1)
 }
 
-// lastSentence returns where the last sentence begins that is not heard to its end, or is the
-// last, when heard bytes of the text are heard.
+// lastSentence returns the offset of the first sentence that does not end within the first heard
+// bytes of the text, or of the last sentence if all do.
 func lastSentence(text string, heard int) int {
 	from := 0
 	for {
@@ -74,8 +74,8 @@ func lastSentence(text string, heard int) int {
 	}
 }
 
-// halfway returns where the last repeatedWords words of a text begin, or the first part of the
-// sentence within them.
+// halfway returns the offset of the last repeatedWords words of a text. If one of them ends in a
+// comma, a semicolon or a colon, it returns the offset behind the first such mark.
 func halfway(text string) int {
 	at := 0
 	for rest := text; len(strings.Fields(rest)) > repeatedWords; rest = text[at:] {
@@ -90,7 +90,7 @@ func halfway(text string) int {
 	return at
 }
 
-// wordEnd returns where the first word of a text ends.
+// wordEnd returns the offset of the end of the first word of a text.
 func wordEnd(text string) int {
 	start := len(text) - len(strings.TrimLeftFunc(text, unicode.IsSpace))
 	if n := strings.IndexFunc(text[start:], unicode.IsSpace); n >= 0 {
@@ -110,7 +110,7 @@ func (s *State) cutOff(o *Options) {
 	s.Going.Row = row
 }
 
-// leaveOff notes what the reply was to say, and how much of it was heard.
+// leaveOff notes the text of the reply and how much of it was heard.
 func (s *State) leaveOff() {
 	r := &s.Reply
 	full := ""
@@ -124,7 +124,7 @@ func (s *State) leaveOff() {
 	s.asksLater(s.Going.rest())
 }
 
-// flushedGoing corrects how much was heard of the reply. The playout has measured it.
+// flushedGoing corrects how much of the reply was heard, as measured by the playout.
 func (s *State) flushedGoing(e PlayoutFlushed) {
 	g := &s.Going
 	if g.Turn == 0 || g.Turn != e.Turn {
@@ -136,9 +136,9 @@ func (s *State) flushedGoing(e PlayoutFlushed) {
 	g.Heard = len(heardPrefix(g.Text, e.Heard, e.Text))
 }
 
-// goOn says what was not heard of the reply that was cut off, in the open turn of the agent or,
-// if there is none, in a new one. If the end of a model's reply had not come, the model is asked
-// for it: the history has what was said before.
+// goOn says the rest of the reply that was cut off, in the open turn of the agent or, if there is
+// none, in a new one. If the model's reply was incomplete, goOn asks the model for the end: the
+// history contains what was said before.
 func (c *Conversation) goOn() {
 	st := &c.st
 	g := st.Going
@@ -165,9 +165,10 @@ func (c *Conversation) goOn() {
 	st.request(&c.out, &c.opts, RequestResumed, st.History.utteranceText(g.UserTurn))
 }
 
-// untrusted reports whether words behind a voice that cut off a reply are no reason to end it:
-// fillers, signs of listening, words that the recognizer doubts and words that mean nothing to
-// the dialogue. An answer to a question that was heard is a reason, and so is "stop".
+// untrusted reports whether the agent resumes the reply that a voice has cut off in spite of the
+// words that the voice said. It does for fillers, signs of listening, words that the recognizer
+// doubts and words that mean nothing to the dialogue, but not for "stop" or for an answer to a
+// question that the user has heard.
 func (c *Conversation) untrusted(text string, u *userTurn, cause Cause) bool {
 	st := &c.st
 	if !st.Going.waits() || cause == causeUserText || st.Conn.Unanswered.Turn != 0 {
@@ -184,8 +185,8 @@ func (c *Conversation) untrusted(text string, u *userTurn, cause Cause) bool {
 	}
 }
 
-// answersCut reports whether words answer the question that the reply asks. Without a dialogue
-// that knows the question, it is one that ends in a question mark.
+// answersCut reports whether words answer the question that the reply asks. Without a dialogue,
+// a reply that ends in a question mark is a question.
 func (c *Conversation) answersCut(text string) bool {
 	st, a := &c.st, c.opts.Agent
 	switch {

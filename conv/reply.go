@@ -123,11 +123,11 @@ func (r *reply) consulting() bool {
 	return r.Request != 0 && (r.Why == RequestUnderstanding || r.Why == RequestWording)
 }
 
-// agrees reports whether the dialogue has not got the yes of the user's turn yet. The yes is in
-// Asked.
+// agrees reports whether the user's turn is a yes that the dialogue must still handle. Asked
+// contains the yes.
 func (r *reply) agrees() bool { return r.Why == requestYes }
 
-// unreadWords reports whether the flows have not handled the user's turn yet: a model is asked
+// unreadWords reports whether the flows must still handle the user's turn: a model is asked
 // what it means, or it is a yes to which the user may add something.
 func (r *reply) unreadWords() bool {
 	return r.agrees() || r.consulting() && r.Why == RequestUnderstanding

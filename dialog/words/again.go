@@ -8,8 +8,7 @@ import (
 	"github.com/hocketvoice/hocket/dialog/value"
 )
 
-// This file understands that something that is done is wanted once more: "book it again", "book
-// another flight".
+// This file understands requests to repeat what was done: "book it again", "book another flight".
 
 // onceAgain returns the commands that start the flow that ended last anew, if it changes something.
 // What it has done stays done. "Again" asks for the same, so the new run gets the values that the last one asked for;
@@ -52,8 +51,9 @@ func (t *message) without(p *value.Phrases) bool {
 	return false
 }
 
-// onlyAsksFor reports whether the message has the first word of one of the flow's triggers and no
-// word that is neither the flow's nor common: "book it", but not "cancel it" for a booking.
+// onlyAsksFor reports whether the message contains the first word of one of the flow's triggers
+// and otherwise only words of the flow and common words: "book it", but not "cancel it" for a
+// booking.
 func (t *message) onlyAsksFor(f *agent.Flow, values []found) bool {
 	if _, strange := t.ownWords(f, values); strange < len(t.rd.Toks) {
 		return false
@@ -64,8 +64,8 @@ func (t *message) onlyAsksFor(f *agent.Flow, values []found) bool {
 	})
 }
 
-// asBefore returns values with those that the last run of the flow has asked the user for, except
-// secrets.
+// asBefore returns values and, except for secrets, those that the last run of the flow has asked
+// the user for.
 func (t *message) asBefore(f *agent.Flow, values []found) []found {
 	given := make(map[*agent.Slot]bool)
 	for _, v := range values {

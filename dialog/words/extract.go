@@ -128,8 +128,8 @@ func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, aw
 }
 
 // wished appends the yes or no that a wish gives for a slot: "somewhere with outdoor
-// seating", "a place without smoking". The wish must contain all words of the slot's name. A
-// question is not a wish, nor is an indirect one.
+// seating", "a place without smoking". A wish must contain each word of the slot's name.
+// Questions, also indirect ones, are not wishes.
 func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
 	for _, part := range r.Sentences(r.Toks) {
 		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {

@@ -18,12 +18,12 @@ import (
 const (
 	maxMessage = 64 << 10         // bytes of a message from the carrier
 	starting   = 10 * time.Second // from the connection to the frame with which the stream begins
-	silent     = 30 * time.Second // without a message, after which the carrier is gone
-	stalled    = 5 * time.Second  // how long a message may take to be sent
-	backlog    = 50               // frames of the person's sound that wait for Read
-	keyBacklog = 64               // keys that wait for ReadKey
-	quiet      = 5                // frames of silence that are sent behind speech
-	window     = 3                // frames that may overtake another one
+	silent     = 30 * time.Second // maximum time between two messages from the carrier
+	stalled    = 5 * time.Second  // maximum time to send a message
+	backlog    = 50               // maximum number of frames of the person's sound that the leg keeps for Read
+	keyBacklog = 64               // maximum number of keys that the leg keeps for ReadKey
+	quiet      = 5                // number of frames of silence that the leg sends after speech
+	window     = 3                // maximum number of frames that may overtake another one
 )
 
 var (
@@ -185,7 +185,7 @@ func (l *Leg) end(err error) {
 	close(l.ended)
 }
 
-// heard appends samples of the person. The oldest are dropped when nobody reads.
+// heard appends samples of the person. If Read is not called, it drops the oldest ones.
 func (l *Leg) heard(pcm []int16) {
 	if len(pcm) == 0 {
 		return

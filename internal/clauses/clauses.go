@@ -25,7 +25,7 @@ type Field struct {
 // Clause is a piece of text that is synthesized at once.
 type Clause struct {
 	Fields []Field
-	// End is the byte offset of the clause's end in the original text.
+	// End is the offset of the byte after the clause in the original text.
 	End int
 	// Sentence reports whether the clause ends a sentence.
 	Sentence bool

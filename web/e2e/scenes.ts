@@ -19,10 +19,15 @@ export interface Scene {
 
 const byText = (page: Page) => page.getByRole("button", { name: "Start by text" }).click();
 
+/** hold stops the conversations at a time of their traces, in milliseconds. */
+const hold = (fake: Fake, at: number) => {
+  fake.holdAt = (s) => s.at > at;
+};
+
 /** held starts a conversation and stops it at a time of its trace, in milliseconds. */
 const held = async (page: Page, fake: Fake, at: number, speed?: number) => {
   if (speed) fake.options.speed = speed;
-  fake.holdAt = (s) => s.at > at;
+  hold(fake, at);
   await byText(page);
 };
 
@@ -113,13 +118,10 @@ export const scenes: Scene[] = [
     name: "talk-tools",
     trace: "desk.jsonl",
     show: async (page, fake) => {
-      fake.options.speed = 60;
-      let until = 8000;
-      fake.holdAt = (s) => s.at > until;
-      await byText(page);
+      await held(page, fake, 8000, 60);
       await page.locator(".call[data-state=done]", { hasText: "Boston" }).getByText("400 ms").waitFor();
       await page.locator(".call[data-state=running]", { hasText: "Austin" }).waitFor();
-      until = 9000;
+      hold(fake, 9000);
       await page.locator(".call[data-state=failed]").waitFor();
     },
   },
@@ -135,14 +137,11 @@ export const scenes: Scene[] = [
     name: "talk-tasks",
     trace: "tasks.jsonl",
     show: async (page, fake) => {
-      fake.options.speed = 60;
-      let until = 9200;
-      fake.holdAt = (s) => s.at > until;
-      await byText(page);
+      await held(page, fake, 9200, 60);
       await page.locator(".task[data-background=true]").getByText("12 have answered").waitFor();
-      until = 22_000;
+      hold(fake, 22_000);
       await page.locator(".task[data-state=failed]").waitFor();
-      until = 31_000;
+      hold(fake, 31_000);
       await page.locator(".task[data-state=running]").waitFor();
     },
   },

@@ -30,8 +30,8 @@ type Options struct {
 	Parameters map[string]string
 	// Encoding is "PCMU" or "PCMA"; PCMU if empty. Twilio has PCMU alone.
 	Encoding string
-	// Shuffle swaps every tenth frame of the person's sound with the next one, which Telnyx
-	// does not rule out.
+	// Shuffle makes the call swap every tenth frame of the person's sound with the next frame.
+	// Telnyx does not guarantee the order of frames.
 	Shuffle bool
 }
 
