@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ErrBusy reports that Options.MaxStreams streams are open.
+// ErrBusy reports that Options.MaxStreams streams are in use.
 var ErrBusy = errors.New("pocketsphinx: all streams are in use")
 
 // Recognizer is a placeholder for the engine, which is not part of this build.

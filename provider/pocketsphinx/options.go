@@ -27,8 +27,9 @@ type Options struct {
 	LanguageModel string // file; Debian's en-us.lm.bin if empty
 	Dictionary    string // file; Debian's cmudict-en-us.dict if empty
 
-	// MaxStreams limits the open streams, each with a decoder of about 95 MB. Open
-	// returns ErrBusy beyond it. 16 if 0.
+	// MaxStreams limits the streams in use, each with a decoder of about 95 MB. Open
+	// returns ErrBusy beyond it. A stream whose caller has been silent for 20 s does not
+	// count. 16 if 0.
 	MaxStreams int
 	// Warm is the number of decoders created by New, so that the first callers do
 	// not wait 0.3 s. At least one is created, to check the model.

@@ -8,26 +8,33 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hocketvoice/hocket/port"
 )
 
-// ErrBusy reports that Options.MaxStreams streams are open.
+// ErrBusy reports that Options.MaxStreams streams are in use.
 var ErrBusy = errors.New("pocketsphinx: all streams are in use")
 
 // ErrClosed reports that the recognizer or the stream was closed.
 var ErrClosed = errors.New("pocketsphinx: closed")
+
+// lendAfter is how long after its last utterance a stream lends its decoder to
+// another one: a caller who is away, or listens to a long reply.
+const lendAfter = 20 * time.Second
 
 // Recognizer opens streams over a bounded pool of decoders. It implements
 // port.Recognizer and is safe for concurrent use.
 type Recognizer struct {
 	opts Options
 
-	// mu guards the pool. Decoders are created without it.
-	mu     sync.Mutex
-	idle   []*decoder
-	open   int // streams open or being opened
-	closed bool
+	// mu guards the pool. Decoders are created without it. A stream that holds its
+	// own mutex may lock mu; the reverse is tried only (see borrow).
+	mu      sync.Mutex
+	idle    []*decoder
+	used    int                  // decoders in the hands of streams, or being created
+	holders map[*Stream]struct{} // streams with a decoder
+	closed  bool
 }
 
 var _ port.Recognizer = (*Recognizer)(nil)
@@ -37,7 +44,7 @@ func New(o Options) (*Recognizer, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	r := &Recognizer{opts: o.withDefaults()}
+	r := &Recognizer{opts: o.withDefaults(), holders: make(map[*Stream]struct{})}
 	if err := r.opts.checkFiles(); err != nil {
 		return nil, err
 	}
@@ -52,8 +59,9 @@ func New(o Options) (*Recognizer, error) {
 }
 
 // Open takes a decoder from the pool, or creates one, which takes about 0.3 s. If
-// Options.MaxStreams are open it returns [ErrBusy] at once instead of making a call
-// wait. Frames must be 16 kHz, the language English.
+// Options.MaxStreams decoders are in use, it borrows the one of a stream whose caller
+// has been silent for 20 s. If there is none, it returns [ErrBusy] at once instead of
+// making a call wait. Frames must be 16 kHz, the language English.
 func (r *Recognizer) Open(ctx context.Context, cfg port.RecognizerConfig, sink func(port.Transcript)) (port.RecognizerStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -67,46 +75,77 @@ func (r *Recognizer) Open(ctx context.Context, cfg port.RecognizerConfig, sink f
 	if sink == nil {
 		return nil, errors.New("pocketsphinx: sink must not be nil")
 	}
-	d, err := r.take()
-	if err != nil {
+	st := newStream(r, sink)
+	if err := st.hold(); err != nil {
 		return nil, err
 	}
-	return newStream(r, d, sink), nil
+	return st, nil
 }
 
-func (r *Recognizer) take() (*decoder, error) {
+// take returns a decoder for a stream, which the caller has locked.
+func (r *Recognizer) take(s *Stream) (*decoder, error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.closed {
-		r.mu.Unlock()
 		return nil, ErrClosed
 	}
-	if r.open == r.opts.MaxStreams {
-		r.mu.Unlock()
-		return nil, ErrBusy
-	}
-	r.open++
-	if n := len(r.idle); n > 0 {
-		d := r.idle[n-1]
+	var d *decoder
+	switch n := len(r.idle); {
+	case n > 0:
+		d = r.idle[n-1]
 		r.idle = r.idle[:n-1]
+		r.used++
+	case r.used < r.opts.MaxStreams:
+		r.used++
 		r.mu.Unlock()
-		return d, nil
-	}
-	r.mu.Unlock()
-	d, err := openDecoder(r.opts)
-	if err != nil {
+		var err error
+		d, err = openDecoder(r.opts)
 		r.mu.Lock()
-		r.open--
-		r.mu.Unlock()
-		return nil, err
+		if err != nil {
+			r.used--
+			return nil, err
+		}
+	default:
+		if d = r.borrow(); d == nil {
+			return nil, ErrBusy
+		}
 	}
+	r.holders[s] = struct{}{}
 	return d, nil
 }
 
-// give returns a decoder to the pool. It must be outside an utterance and without
-// grammars.
-func (r *Recognizer) give(d *decoder) {
+// borrow takes the decoder of the stream that has been without an utterance for the
+// longest time, at least lendAfter. It returns nil if there is no such stream. A stream
+// that is locked is in use.
+func (r *Recognizer) borrow() *decoder {
+	var from *Stream
+	for s := range r.holders {
+		if !s.mu.TryLock() {
+			continue
+		}
+		if s.open || time.Since(s.used) < lendAfter || from != nil && !s.used.Before(from.used) {
+			s.mu.Unlock()
+			continue
+		}
+		if from != nil {
+			from.mu.Unlock()
+		}
+		from = s
+	}
+	if from == nil {
+		return nil
+	}
+	defer from.mu.Unlock()
+	delete(r.holders, from)
+	return from.release()
+}
+
+// give returns the decoder of a stream to the pool. It must be outside an utterance and
+// without grammars.
+func (r *Recognizer) give(s *Stream, d *decoder) {
 	r.mu.Lock()
-	r.open--
+	r.used--
+	delete(r.holders, s)
 	if !r.closed {
 		r.idle = append(r.idle, d)
 		d = nil

@@ -5,6 +5,7 @@ package pocketsphinx
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -30,14 +31,22 @@ const (
 )
 
 // Stream recognizes one caller. It implements port.RecognizerStream. It must be
-// used by one goroutine; results are passed to the sink within its methods.
+// used by one goroutine; results are passed to the sink within its methods. Between
+// utterances it may lend its decoder to another stream. If it gets none at the next
+// Begin, Begin returns [ErrBusy].
 type Stream struct {
 	r    *Recognizer
-	d    *decoder
 	sink func(port.Transcript)
+
+	// mu is held by each method: while none runs, another stream may borrow d.
+	mu     sync.Mutex
+	d      *decoder  // nil if it was lent, or the stream is closed
+	used   time.Time // end of the last utterance, or when d was taken
+	closed bool
 
 	// State that lasts from one utterance to the next.
 	channel cepstralMean // of this caller so far
+	phrases []string     // expected from the next Begin on, not compiled yet
 	next    *graph       // expected from the next Begin on
 	loaded  *graph       // in the decoder
 	dropped []Dropped
@@ -65,31 +74,74 @@ type Stream struct {
 
 var _ port.RecognizerStream = (*Stream)(nil)
 
-func newStream(r *Recognizer, d *decoder, sink func(port.Transcript)) *Stream {
-	return &Stream{r: r, d: d, sink: sink}
+func newStream(r *Recognizer, sink func(port.Transcript)) *Stream {
+	return &Stream{r: r, sink: sink}
+}
+
+// hold takes a decoder if the stream has none, and compiles what is expected.
+func (s *Stream) hold() error {
+	if s.closed {
+		return ErrClosed
+	}
+	s.used = time.Now()
+	if s.d == nil {
+		d, err := s.r.take(s)
+		if err != nil {
+			return err
+		}
+		s.d = d
+	}
+	if s.phrases != nil {
+		s.next, s.dropped = compile(s.phrases, s.d.has)
+		s.phrases = nil
+	}
+	return nil
+}
+
+// release returns the decoder, which the stream then no longer has. It must be outside
+// an utterance.
+func (s *Stream) release() *decoder {
+	d := s.d
+	if s.loaded != nil {
+		d.drop(grammarSearch)
+	}
+	s.d, s.loaded = nil, nil
+	return d
 }
 
 // Expect sets the expected phrases from the next Begin on. Parts that are invalid
 // or need words outside the dictionary are ignored; Dropped returns them. The
 // expectation's Kind alone has no effect.
 func (s *Stream) Expect(e port.Expectation) {
-	s.next, s.dropped = nil, nil
-	if s.d == nil || len(e.Phrases) == 0 {
-		return
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.phrases, s.next, s.dropped = nil, nil, nil
+	switch {
+	case s.closed || len(e.Phrases) == 0:
+	case s.d == nil:
+		s.phrases = e.Phrases // hold compiles them
+	default:
+		s.next, s.dropped = compile(e.Phrases, s.d.has)
 	}
-	s.next, s.dropped = compile(e.Phrases, s.d.has)
 }
 
-// Dropped returns the ignored parts of the last Expect and the reasons.
-func (s *Stream) Dropped() []Dropped { return s.dropped }
+// Dropped returns the ignored parts of the last Expect and the reasons. After the stream
+// has lent its decoder, they are known from the next Begin on.
+func (s *Stream) Dropped() []Dropped {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dropped
+}
 
 // Begin starts an utterance. During an open one it does nothing.
 func (s *Stream) Begin() error {
-	if s.d == nil {
-		return ErrClosed
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.open {
 		return nil
+	}
+	if err := s.hold(); err != nil {
+		return err
 	}
 	s.expected = s.next
 	if s.pcm == nil {
@@ -127,8 +179,10 @@ func (s *Stream) start() error {
 // which takes about 50 ms per second of utterance. Outside an utterance Write does
 // nothing.
 func (s *Stream) Write(f audio.Frame) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
-	case s.d == nil:
+	case s.closed:
 		return ErrClosed
 	case f.Rate != Rate:
 		return fmt.Errorf("pocketsphinx: a frame at %d Hz: expected %d: resample before the recognizer", f.Rate, Rate)
@@ -271,13 +325,15 @@ func (s *Stream) at(frame int) time.Duration {
 
 // Finalize ends the utterance and emits its final transcript.
 func (s *Stream) Finalize() error {
-	if s.d == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return ErrClosed
 	}
 	if !s.open {
 		return nil
 	}
-	s.open = false
+	s.open, s.used = false, time.Now()
 	t, err := s.last, error(nil)
 	if s.paused && s.hush.doubtful() {
 		err = s.resume()
@@ -346,13 +402,19 @@ func (s *Stream) again(search string) error {
 // Discard ends the utterance without a result. It also discards what was learned
 // about the channel, since the sound may not have been the caller.
 func (s *Stream) Discard() error {
-	if s.d == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return ErrClosed
 	}
+	return s.discard()
+}
+
+func (s *Stream) discard() error {
 	if !s.open {
 		return nil
 	}
-	s.open = false
+	s.open, s.used = false, time.Now()
 	if s.paused {
 		return nil // the engine's utterance has ended
 	}
@@ -362,15 +424,16 @@ func (s *Stream) Discard() error {
 // Close discards an open utterance and returns the decoder to the pool. A second
 // Close does nothing.
 func (s *Stream) Close() error {
-	if s.d == nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return nil
 	}
-	err := s.Discard()
-	if s.loaded != nil {
-		s.d.drop(grammarSearch)
+	err := s.discard()
+	if s.d != nil {
+		s.r.give(s, s.release())
 	}
-	s.r.give(s.d)
-	s.d, s.pcm = nil, nil
+	s.pcm, s.closed = nil, true
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -404,6 +405,71 @@ func TestOpenIsBounded(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSilentCallersLendTheirDecoders checks that callers who are away do not keep others out: a
+// stream in use keeps its decoder, a silent one gets it back when it has something to hear.
+func TestSilentCallersLendTheirDecoders(t *testing.T) {
+	r := newRecognizer(t, Options{MaxStreams: 2})
+	synctest.Test(t, func(t *testing.T) {
+		open := func() *Stream {
+			t.Helper()
+			s, err := r.Open(t.Context(), port.RecognizerConfig{Rate: Rate}, func(port.Transcript) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s.(*Stream)
+		}
+		busy := func(when string) {
+			t.Helper()
+			if s, err := r.Open(t.Context(), port.RecognizerConfig{Rate: Rate}, func(port.Transcript) {}); !errors.Is(err, ErrBusy) {
+				t.Errorf("%s: a third stream: %v, %v, want ErrBusy", when, s, err)
+			}
+		}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		speaking, away := open(), open()
+		must(speaking.Begin())
+		busy("both are new")
+		time.Sleep(lendAfter - time.Millisecond)
+		busy("before the time")
+		time.Sleep(time.Millisecond)
+		third := open()
+		busy("one speaks, one is new")
+
+		away.Expect(port.Expectation{Phrases: []string{"yes", "qqzxy"}})
+		if err := away.Begin(); !errors.Is(err, ErrBusy) {
+			t.Errorf("Begin while all decoders are in use: %v, want ErrBusy", err)
+		}
+		must(third.Begin())
+		must(third.Discard())
+		must(third.Close())
+		must(away.Begin())
+		if d := away.Dropped(); len(d) != 1 || d[0].Phrase != "qqzxy" {
+			t.Errorf("of what was expected meanwhile, %v is dropped: want the word that is not in the dictionary", d)
+		}
+		must(away.Write(audio.Frame{Rate: Rate, PCM: make([]int16, frame)}))
+		must(away.Finalize())
+
+		time.Sleep(2 * lendAfter)
+		must(speaking.Write(audio.Frame{Rate: Rate, PCM: make([]int16, frame)}))
+		third = open() // away's; speaking is in an utterance
+		must(speaking.Finalize())
+		must(away.Close())
+		busy("after a stream without a decoder was closed")
+		must(speaking.Close())
+		must(third.Close())
+		if err := away.Begin(); !errors.Is(err, ErrClosed) {
+			t.Errorf("Begin after Close: %v, want ErrClosed", err)
+		}
+		if len(r.holders) != 0 || r.used != 0 || len(r.idle) != 2 {
+			t.Errorf("%d holders, %d decoders in use, %d idle: want 0, 0, 2", len(r.holders), r.used, len(r.idle))
+		}
+	})
 }
 
 func TestBadInputIsRefused(t *testing.T) {
