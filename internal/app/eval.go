@@ -36,7 +36,7 @@ func Eval(ctx context.Context, o EvalOptions) (report *eval.Report, err error) {
 		return nil, inputError{err}
 	}
 	opts = forTrainedDetector(opts)
-	speech, err := evalSpeech(opts, o)
+	speech, err := evalSpeech(opts, o) //nolint:contextcheck // engines end with Close
 	if err != nil {
 		return nil, err
 	}

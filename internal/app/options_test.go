@@ -407,7 +407,7 @@ func TestEngines(t *testing.T) {
 
 // TestTwilioURL: Twilio's address is checked with the file, without a password that it may have.
 func TestTwilioURL(t *testing.T) {
-	for text, want := range map[string]string{
+	for text, want := range map[string]string{ //nolint:gosec // no credentials
 		"server: {twilio: {url: http://h/twilio}}":           "c.yaml:1:19: server.twilio.url: is invalid: expected one such as https://",
 		"server: {twilio: {url: h/twilio}}":                  "server.twilio.url: is invalid",
 		"server: {twilio: {url: 'https:///twilio'}}":         "server.twilio.url: is invalid",

@@ -88,7 +88,7 @@ func bad(format string, args ...any) *refusal {
 
 // ServeHTTP serves a WebSocket.
 func (s *Recognizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) {
+	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) { //nolint:contextcheck // c has its context
 		h := &listener{s: s, c: c, began: timeOf(s.Now)}
 		if no := h.listen(known); no != nil {
 			s.Break("%s", no.message)
@@ -106,7 +106,7 @@ func serve(s *fakes.Server, w http.ResponseWriter, r *http.Request, key string, 
 		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
 		return
 	}
-	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { talk(c, known) }) //nolint:contextcheck // c has its context
+	s.Serve(w, r, []string{"soniox-api-key"}, func(c *fakes.Conn) { talk(c, known) })
 }
 
 // timeOf returns the time of a clock, or that of time.Now if it is nil.

@@ -62,7 +62,7 @@ type stream struct {
 
 // ServeHTTP serves a WebSocket.
 func (s *Synthesizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) {
+	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) { //nolint:contextcheck // c has its context
 		v := &speaker{s: s, c: c, known: known, late: !timeOf(s.Now).Before(keyEnds()), streams: make(map[string]*stream)}
 		v.serve()
 		v.stop()
