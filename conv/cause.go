@@ -39,6 +39,7 @@ const (
 	causeTurnEnded          Cause = "turn.ended"
 	causeUserCancel         Cause = "user.cancel"
 	causeUserInterrupt      Cause = "user.interrupt"
+	causeUserKey            Cause = "user.key"
 	causeUserRecover        Cause = "user.recover"
 	causeUserStart          Cause = "user.start"
 	causeUserStop           Cause = "user.stop"

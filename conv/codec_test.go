@@ -24,6 +24,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		conv.STTFinal{Turn: 1, Utterance: 2, Text: "a", Confidence: 0.9, Stability: 0.5, Endpoint: true, Lag: 300 * time.Millisecond},
 		conv.TurnEnded{Turn: 1, Utterance: 2, Cause: "semantic"},
 		conv.UserText{Text: "a\nb"},
+		conv.UserKey{},
 		conv.UserInterrupt{Source: "button", Heard: 1234567 * time.Nanosecond},
 		conv.UserCancel{ID: "a"},
 		conv.UserRecover{},

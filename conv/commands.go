@@ -141,6 +141,21 @@ func (c *Conversation) handleUserRecover() {
 	}
 }
 
+// handleUserKey stops the agent, who is answered by keys. A key is a sign of life where the user
+// is waited for.
+func (c *Conversation) handleUserKey() {
+	st := &c.st
+	st.Going = going{}
+	switch st.Phase {
+	case ListeningReady:
+		st.DeadAir.UserActive(st.Now)
+	case Speaking:
+		c.interrupt(causeUserKey, false)
+	default:
+		// The line that follows does what is to be done.
+	}
+}
+
 // handleUserText takes a typed line. In ListeningCapturing the line ends the spoken turn
 // and becomes part of it. Otherwise the line is queued: a reply is interrupted or taken
 // back first, a running tool is waited for.

@@ -148,6 +148,8 @@ func (c *Conversation) handle(ev Event) {
 		c.handleTurnEnded(e)
 	case UserText:
 		c.handleUserText(e)
+	case UserKey:
+		c.handleUserKey()
 	case UserInterrupt:
 		c.handleUserInterrupt(e)
 	case UserCancel:

@@ -129,6 +129,10 @@ type TurnEnded struct {
 // UserText reports a line that the person typed.
 type UserText struct{ Text string }
 
+// UserKey reports that the person has pressed a key on a telephone. It stops the agent, who is
+// answered by keys. What the keys say follows as a [UserText].
+type UserKey struct{}
+
 // UserInterrupt reports that the user interrupts the agent (handleUserInterrupt, SPEAK ->
 // HOLD). Source is "vad", "energy", "words", "speech", "easyturn", "stt" or "semantic" for a
 // voice; any other value is a command. Heard is how much of the turn's audio the user had
@@ -327,6 +331,7 @@ const (
 	kindSTTFinal
 	kindTurnEnded
 	kindUserText
+	kindUserKey
 	kindUserInterrupt
 	kindUserCancel
 	kindUserRecover
@@ -373,6 +378,7 @@ func (STTPartial) kind() kind         { return kindSTTPartial }
 func (STTFinal) kind() kind           { return kindSTTFinal }
 func (TurnEnded) kind() kind          { return kindTurnEnded }
 func (UserText) kind() kind           { return kindUserText }
+func (UserKey) kind() kind            { return kindUserKey }
 func (UserInterrupt) kind() kind      { return kindUserInterrupt }
 func (UserCancel) kind() kind         { return kindUserCancel }
 func (UserRecover) kind() kind        { return kindUserRecover }

@@ -146,6 +146,7 @@ var descriptions = [numKinds]description{
 		x.text(&x.Text, &e.Text)
 		return e
 	}, nil),
+	kindUserKey: deferred[UserKey]("user.key", nil, nil),
 	kindUserInterrupt: deferred("user.interrupt", func(x *exchange, e UserInterrupt) UserInterrupt {
 		enum(x, "source", &x.Source, &e.Source, nil)
 		x.span("heard_ms", &x.HeardMS, &e.Heard)

@@ -124,7 +124,7 @@ func Restore(o Options, b []byte) (*Conversation, error) {
 	if o.Agent != nil && c.st.Expecting {
 		// While an action runs, the machine may expect something else than the dialogue.
 		if e := o.Agent.Expect(&c.st.Dialogue); e.Slot == c.st.Expect.Slot && e.Kind == c.st.Expect.Kind {
-			c.st.Expect.Phrases = e.Phrases
+			c.st.Expect.Phrases, c.st.Expect.Digits = e.Phrases, e.Digits
 		}
 	}
 	return c, nil

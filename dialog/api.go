@@ -101,6 +101,9 @@ type Expectation struct {
 	// of the JSON form, since they follow from the state; see [Agent.Expect]. The
 	// slice is shared and must not be modified.
 	Phrases []string `json:"-"`
+	// Digits is how many digits the answer has at most; 0 if it is not made of digits, or
+	// their number is not known. Like Phrases it follows from the state.
+	Digits int `json:"-"`
 	// Secret reports whether the answer must not be recorded or shown.
 	Secret bool `json:"secret,omitempty"`
 	// ReadBack reports whether the agent repeats a value that the user has given. A
@@ -110,7 +113,7 @@ type Expectation struct {
 
 // Equal reports whether two expectations are the same.
 func (e Expectation) Equal(other Expectation) bool {
-	return e.Slot == other.Slot && e.Kind == other.Kind && e.Secret == other.Secret && e.ReadBack == other.ReadBack &&
+	return e.Slot == other.Slot && e.Kind == other.Kind && e.Digits == other.Digits && e.Secret == other.Secret && e.ReadBack == other.ReadBack &&
 		slices.Equal(e.Phrases, other.Phrases)
 }
 

@@ -343,6 +343,9 @@ func (t *flows) expect() Expectation {
 		if step := t.collectStep(s); step != nil {
 			e.Phrases = t.a.expects.steps[step]
 		}
+		if s.Kind == "digits" {
+			e.Digits = s.Length[1]
+		}
 		if st.Suggested != nil {
 			e.Kind = "yes_no"
 			g := grammar{l: t.a.def.Lang}

@@ -40,6 +40,14 @@ type Acknowledger interface {
 	Played() audio.Pos
 }
 
+// KeyReader is a Leg of a telephone with keys (DTMF).
+type KeyReader interface {
+	// ReadKey returns the next key that the person presses: 0 to 9, *, #, or A to D. It
+	// blocks until there is one, and returns io.EOF when the leg has ended, and ctx.Err()
+	// when ctx ends. It is called by one goroutine.
+	ReadKey(ctx context.Context) (byte, error)
+}
+
 // SpeechWriter is a Leg that must know which samples are speech, and of which turn.
 // Such a leg sends nothing between utterances.
 type SpeechWriter interface {

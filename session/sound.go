@@ -28,6 +28,7 @@ type sound struct {
 	tape    *tape         // nil: the call is not recorded
 	// upstream is the speech-to-speech service, which is also the ear; nil: there is none.
 	upstream *upstream
+	keys     *keypad // nil: the leg has no keys
 	beep     beep
 	speech   int // the turn of the speech in the pacer's frame; only the pacer uses it
 
@@ -64,6 +65,7 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 		Utterance: s.conv.State().Floor.Utterance, Retired: a.restoreSoon,
 		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
 	}
+	a.keys = newKeypad(o.Leg, post)
 	if o.Heard != nil {
 		up.Post = func(events ...conv.Event) {
 			for _, ev := range events {
@@ -113,6 +115,9 @@ func (a *sound) run(ctx context.Context, workers *sync.WaitGroup, fail func(erro
 	workers.Go(func() { a.voice.run(ctx) })
 	workers.Go(func() { a.restore(ctx) })
 	workers.Go(func() { a.hearPauses(ctx, patience) })
+	if a.keys != nil {
+		workers.Go(func() { a.keys.run(ctx) })
+	}
 	if _, ok := a.s.o.Leg.(port.Clocked); ok {
 		lent := newLending()
 		workers.Go(func() { fail(a.s.readTo(ctx, lent.lend)) })
@@ -146,6 +151,7 @@ func (a *sound) perform(e conv.Effect) {
 		a.listen()
 	case conv.Expect:
 		a.up.Expect(e.Expect)
+		a.keys.expect(e.Expect.Digits)
 	case conv.NoteAnswer:
 		a.up.Answer(e.Utterance, e.Answer)
 	case conv.FinalizeTranscript:
@@ -379,6 +385,7 @@ func (a *sound) hear(pcm []int16) {
 		defer func(began time.Time) { a.s.o.Hearing(time.Since(began)) }(time.Now())
 	}
 	a.tape.person(pcm)
+	a.keys.frame()
 	if err := a.up.Frame(audio.Frame{Rate: a.rate, PCM: pcm}, a.down.Level()); err != nil {
 		_ = a.s.Post(recognizerFailed(err)) // after ErrEnded the conversation is over
 	}

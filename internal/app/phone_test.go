@@ -46,7 +46,7 @@ func phone(t *testing.T, log io.Writer) (*Server, string) {
 	dir := t.TempDir()
 	agent, file := filepath.Join(dir, "hello.yaml"), filepath.Join(dir, "c.yaml")
 	for path, text := range map[string]string{
-		agent: "settings: {greeting: Hello.}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
+		agent: "settings: {greeting: Hello. What you hear now is so long that a key must cut it off; otherwise it takes a minute.}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
 		file:  "server: {path: /voice/, access_log: true, twilio: {url: \"https://voice.test/voice/twilio\", secret_env: TEST_TWILIO_SECRET, agent: hello}}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -111,7 +111,8 @@ func TestTwilioStrangers(t *testing.T) {
 }
 
 // TestTwilioCall calls a number of the program: the agent's greeting is heard, the conversation
-// has the caller's number, which no log has, and it ends when the caller hangs up.
+// has the caller's number, which no log has, a key stops the agent, and the conversation ends when
+// the caller hangs up.
 func TestTwilioCall(t *testing.T) {
 	log := &lockedBuffer{}
 	s, at := phone(t, log)
@@ -149,6 +150,8 @@ func TestTwilioCall(t *testing.T) {
 		live = s.hub.List(func(string) bool { return true })
 		return len(live) == 1
 	})
+	c.Press("7")
+	waittest.Until(t, "that a key stops the agent", c.Over(), func() bool { return c.Clears() > 0 })
 	c.HangUp()
 	waittest.Until(t, "its end", nil, func() bool { return s.hub.Live() == 0 })
 	if live[0].Transport != "phone" || live[0].Agent != "hello" {

@@ -32,6 +32,7 @@ func alphabet() []conv.Event {
 		conv.UserInterrupt{Source: "vad"},
 		conv.UserInterrupt{Source: "button"},
 		conv.UserText{Text: "hello"},
+		conv.UserKey{},
 		conv.SessionEnded{},
 		conv.SessionReady{},
 		conv.AudioReady{},
@@ -188,7 +189,7 @@ func floor(ev conv.Event) bool {
 		return e.Text != "Well. "
 	case conv.UserCancel:
 		return e.ID == ""
-	case conv.UserInterrupt, conv.UserText, conv.SpeechStarted, conv.SpeechStopped,
+	case conv.UserInterrupt, conv.UserText, conv.UserKey, conv.SpeechStarted, conv.SpeechStopped,
 		conv.STTPartial, conv.STTFinal, conv.TurnEnded, conv.ReplyRequested, conv.ReplyDone, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFinished,
 		conv.PlayoutFailed, conv.PlayoutFlushed:
 		return true
@@ -284,7 +285,7 @@ func keptWhileSuspended(ev conv.Event) bool {
 	case conv.TaskDone:
 		return e.ID == "c" || e.ID == adoptedCall
 	case conv.UserText, conv.SpeechStarted, conv.STTFinal, conv.ReplyDone, conv.STTPartial,
-		conv.TurnEnded, conv.UserInterrupt, conv.UserCancel, conv.UserRecover, conv.ReplyRequested, conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
+		conv.TurnEnded, conv.UserKey, conv.UserInterrupt, conv.UserCancel, conv.UserRecover, conv.ReplyRequested, conv.ReplyDelta, conv.ReplyFailed, conv.ToolCalled, conv.ToolFailed, conv.TaskProgress,
 		conv.TaskFailed, conv.PlayoutStarted, conv.PlayoutProgress, conv.PlayoutFailed,
 		conv.PlayoutFlushed, conv.SpeechStopped:
 		return false

@@ -240,7 +240,7 @@ func (s *stepped) commanded() bool {
 	default:
 	}
 	switch e := s.event.(type) {
-	case conv.UserText, conv.UserCancel, conv.SessionConfigured:
+	case conv.UserText, conv.UserKey, conv.UserCancel, conv.SessionConfigured:
 		return true
 	case conv.UserInterrupt:
 		return e.Source != "vad"

@@ -44,9 +44,7 @@ type Incoming struct {
 type Leg interface {
 	port.Leg
 	port.Acknowledger
-	// ReadKey returns the next key that the caller has pressed: 0 to 9, * or #. It blocks
-	// until there is one, and returns an error that wraps io.EOF when the caller has left.
-	ReadKey(ctx context.Context) (byte, error)
+	port.KeyReader
 	Close() error
 }
 
