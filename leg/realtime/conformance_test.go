@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write docs/realtime.md from this run")
+var rewrite = flag.Bool("rewrite", false, "write docs/realtime.md and CHECKS.md from this run")
 
 // check is one of the 75 checks of the protocol.
 type check struct {
