@@ -8,7 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestLimits: what is within the bounds is taken, what is beyond them is named.
+// TestLimits checks that values within the limits are accepted, and that an error names what
+// exceeds them.
 func TestLimits(t *testing.T) {
 	node := func(id, url string) port.Node { return port.Node{ID: id, URL: url} }
 	for _, c := range []struct {

@@ -25,8 +25,8 @@ import (
 	"github.com/hocketvoice/hocket/provider/pocketsphinx"
 )
 
-// person talks over a browser: says the next line when the agent has been silent
-// for a while.
+// person talks through a browser and says the next line when the agent has been silent for a
+// while.
 type person struct {
 	t       *testing.T
 	encoder *opus.Encoder
@@ -60,7 +60,7 @@ func newPerson(t *testing.T, lines [][]int16) *person {
 	}
 }
 
-// speak is the next 20 ms.
+// speak returns the next 20 ms.
 func (p *person) speak() []byte {
 	p.mu.Lock()
 	p.quiet++
@@ -83,7 +83,7 @@ func (p *person) speak() []byte {
 	return p.packet[:size]
 }
 
-// listen takes a packet of the agent.
+// listen receives a packet of the agent.
 func (p *person) listen(packet []byte) {
 	n, err := p.decoder.Decode(p.pcm, packet)
 	if err != nil {
@@ -98,15 +98,15 @@ func (p *person) listen(packet []byte) {
 	}
 }
 
-// done reports whether all is said, and answered.
+// done reports whether all lines were said and answered.
 func (p *person) done() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.lines) == 0 && len(p.left) == 0 && p.spoke && p.quiet > patience
 }
 
-// TestAloneSpokenConversation: a person books a flight, by voice, over a network
-// that loses and shakes packets.
+// TestAloneSpokenConversation books a flight by voice over a network that loses and delays
+// packets.
 func TestAloneSpokenConversation(t *testing.T) {
 	r := serve(t, "server: {drain: off}")
 	var c config.Speech
@@ -152,7 +152,7 @@ func TestAloneSpokenConversation(t *testing.T) {
 	defer cancel()
 	for !p.done() {
 		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
-			t.Fatalf("the conversation does not come to its end: phase %s, understood %q", r.phase(id), r.understood(id))
+			t.Fatalf("the conversation does not end: phase %s, understood %q", r.phase(id), r.understood(id))
 		}
 	}
 	if got, want := r.understood(id), []string{"i want to book a flight", "from boston", "to denver"}; !slices.Equal(got, want) {
@@ -192,7 +192,7 @@ func (r *running) connect(b *bench.Browser) string {
 	return made.ID
 }
 
-// understood are the final transcripts with words, from the trace.
+// understood returns the final transcripts with words, from the trace.
 func (r *running) understood(id string) (texts []string) {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/v1/conversations/"+id+"/trace", http.NoBody)

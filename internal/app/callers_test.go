@@ -48,7 +48,7 @@ func TestCallerIsForgotten(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !words("xylophones") || !words("zithers") || !words("marimbas") {
-					t.Fatal("the words are not in the files: the test shows nothing")
+					t.Fatal("the words are not in the files before the deletion: the test cannot fail")
 				}
 				if by == "the store" {
 					return
@@ -59,7 +59,7 @@ func TestCallerIsForgotten(t *testing.T) {
 				}
 				var rest api.CallerData
 				if r.do("GET", "/v1/callers?caller=bob", "", &rest); len(rest.Conversations) != 1 || rest.Conversations[0].ID != bobs {
-					t.Errorf("of others there is %+v", rest)
+					t.Errorf("the conversations of others are %+v", rest)
 				}
 			})
 			if by == "the store" {

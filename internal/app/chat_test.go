@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestChatWithModelAndAction: the config's model answers what the flows do not
-// cover, and an action of a flow goes over HTTP.
+// TestChatWithModelAndAction checks that the config's model answers what the flows do not
+// cover, and that an action of a flow is an HTTP request.
 func TestChatWithModelAndAction(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,7 @@ flows:
 	}
 }
 
-// chatted holds a conversation, and returns what is said to each line.
+// chatted holds a conversation and returns the answer to each line.
 func chatted(t *testing.T, o ChatOptions, lines ...string) (said []string) {
 	t.Helper()
 	text, end, err := NewChat(t.Context(), o)
@@ -95,7 +95,7 @@ func chatted(t *testing.T, o ChatOptions, lines ...string) (said []string) {
 	return said
 }
 
-// TestChatRefusesAModelWithoutAName: what is missing is told at the start.
+// TestChatRefusesAModelWithoutAName checks that a missing name is an error at the start.
 func TestChatRefusesAModelWithoutAName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	if err := os.WriteFile(path, []byte("model: {base_url: \"http://127.0.0.1:1/v1\"}\n"), 0o600); err != nil {

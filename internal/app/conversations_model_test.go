@@ -16,10 +16,10 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// What a language model answers for the flows is data from outside. These models
-// answer exactly what would do harm, and the guards behind them must refuse and ask.
+// A language model's answer to the flows is untrusted input. These models answer what would
+// do harm; the guards behind them must refuse it and ask.
 
-// scripted is a case: a conversation, and what the model answers to some of its lines.
+// scripted is a conversation, and the model's answers to some of its lines.
 type scripted struct {
 	name    string // the symptom
 	agent   string
@@ -163,13 +163,13 @@ var scriptedCases = []scripted{
 	},
 }
 
-// failingScripts are the symptoms that are there today. EXPECTED FAILURES: an entry
-// that passes fails the test, and is taken off the list.
+// failingScripts are the expected failures. An entry that passes fails the test and must be
+// removed.
 var failingScripts = []string{
 	"the first flight becomes the first of the month",
 }
 
-// TestScriptedModel: what would do harm is refused, and asked about.
+// TestScriptedModel checks that harmful answers of a model are refused and asked about.
 func TestScriptedModel(t *testing.T) {
 	talkers := make(map[string]*talker)
 	for _, c := range scriptedCases {
@@ -181,7 +181,7 @@ func TestScriptedModel(t *testing.T) {
 			known := slices.Contains(failingScripts, c.name)
 			switch {
 			case known && len(wrong) == 0:
-				t.Errorf("passes: take it off failingScripts")
+				t.Errorf("it passes: remove it from failingScripts")
 			case known:
 				t.Logf("known to fail: %s", strings.Join(wrong, "; "))
 			case len(wrong) > 0:
@@ -196,7 +196,7 @@ func TestScriptedModel(t *testing.T) {
 	}
 }
 
-// hold holds the case's conversation and says what is wrong with it.
+// hold holds the case's conversation and returns what is wrong with it.
 func (c *scripted) hold(t *testing.T, tk *talker) (h *held, wrong []string) {
 	talk := &talk{Name: c.name, Today: "2026-01-05", Say: c.say, Never: c.never}
 	talk.Want.Actions = c.want
@@ -235,13 +235,13 @@ func (c *scripted) hold(t *testing.T, tk *talker) (h *held, wrong []string) {
 	return h, wrong
 }
 
-// A mischief is a model that answers what the words alone mean, and something
-// harmful with it, whatever is said.
+// A mischief is a model that adds something harmful to what the words alone mean, whatever is
+// said.
 type mischief struct {
 	name string
-	// add are the commands for a line; local are those of the words alone.
+	// add returns the commands for a line; local are those of the words alone.
 	add func(m *mischiefAt) []dialog.Command
-	// done says what of it came to pass in a line, "" if nothing.
+	// done returns which of the harmful commands had an effect in a line, or "".
 	done func(added []dialog.Command, l *lineTaken) string
 }
 
@@ -310,7 +310,7 @@ var mischiefs = []mischief{
 			for _, name := range []string{"cancel_booking", "check_balance", "tell_limits", "cancel_visit"} {
 				u := m.agent.Check(m.st, time.Time{}, []dialog.Command{{Type: dialog.StartFlow, Flow: name}})
 				wanted := slices.ContainsFunc(m.local, func(c dialog.Command) bool { return c.Flow == name })
-				// a conversation that has to do with it may have asked for it
+				// a conversation about it may have asked for it
 				if related := strings.Contains(strings.ToLower(m.c.Name+strings.Join(m.c.Say, " ")), strings.Split(name, "_")[0]); len(u.Dropped) == 0 && !wanted && !related && m.st.CurrentFlow != name {
 					return append(m.local, dialog.Command{Type: dialog.StartFlow, Flow: name})
 				}
@@ -328,7 +328,7 @@ var mischiefs = []mischief{
 	},
 }
 
-// addedValue says which of the values that nobody said are in their slots.
+// addedValue returns which of the added values are in their slots.
 func addedValue(added []dialog.Command, l *lineTaken) string {
 	for _, c := range added {
 		if v, ok := others[c.Slot]; ok && sameValue(v, c.Value) && l.had(c.Slot, fmt.Sprint(v)) {
@@ -338,9 +338,8 @@ func addedValue(added []dialog.Command, l *lineTaken) string {
 	return ""
 }
 
-// mischiefRatchet is the number of conversations that may be harmful with each of the
-// models, those included that are so without it. RATCHET: today's counts; they may only
-// fall, to 0.
+// mischiefRatchet is the number of conversations that may be harmful with each of the models,
+// including those that are harmful without it. The counts may only fall, to 0.
 var mischiefRatchet = map[string]int{
 	"confirms whatever is said":            0,
 	"confirms beside what is said":         3,
@@ -349,8 +348,8 @@ var mischiefRatchet = map[string]int{
 	"starts a flow that was not asked for": 3,
 }
 
-// TestMischievousModels holds all conversations with models that do harm wherever they
-// are asked.
+// TestMischievousModels holds all conversations with models that add something harmful
+// whenever they are asked.
 func TestMischievousModels(t *testing.T) {
 	type entry struct {
 		tk   *talker
@@ -396,7 +395,7 @@ func TestMischievousModels(t *testing.T) {
 		if limit := mischiefRatchet[m.name]; harmful > limit {
 			t.Errorf("%d conversations are harmful with a model that %s, expected at most %d", harmful, m.name, limit)
 		} else if harmful < limit {
-			t.Logf("a model that %s: %d, better than the ratchet's %d: move it", m.name, harmful, limit)
+			t.Logf("%[2]d conversations are harmful with a model that %[1]s, fewer than %[3]d: lower mischiefRatchet", m.name, harmful, limit)
 		}
 	}
 	t.Logf("\n%s", strings.Join(rows, "\n"))

@@ -65,7 +65,7 @@ func (c madeCall) String() string {
 	return c.name + "(" + b.String() + ")"
 }
 
-// is reports whether the run is the one that is wanted.
+// is reports whether the run is the expected one.
 func (c madeCall) is(w wantedCall) bool {
 	if c.name != w.Call {
 		return false
@@ -78,7 +78,7 @@ func (c madeCall) is(w wantedCall) bool {
 	return true
 }
 
-// sameValue compares as README.md says: texts without regard to case, amounts as
+// sameValue compares values as README.md describes: texts without regard to case, amounts as
 // numbers, account numbers without spaces.
 func sameValue(got, want any) bool {
 	if got == nil || want == nil {
@@ -93,9 +93,8 @@ func sameValue(got, want any) bool {
 	return strings.EqualFold(strings.Join(strings.Fields(g), ""), strings.Join(strings.Fields(w), ""))
 }
 
-// mocks are what the actions of bank and clinic return, as their files have it. The
-// test carries the actions out as a program with services would, so that it sees
-// their arguments.
+// mocks are the results of the actions of bank and clinic, as in their files. The test
+// carries the actions out as a program with services would, so that it sees their arguments.
 var mocks = map[string]func(in map[string]any) map[string]any{
 	"check_limit": func(in map[string]any) map[string]any {
 		amount, _ := in["amount"].(float64)
@@ -122,7 +121,7 @@ var mocks = map[string]func(in map[string]any) map[string]any{
 	"cancel_appointment": func(map[string]any) map[string]any { return map[string]any{"struck": true} },
 }
 
-// watched are tools whose calls are noted.
+// watched are tools whose calls are recorded.
 type watched struct {
 	port.Tool
 
@@ -153,13 +152,13 @@ func (m mocked) Call(_ context.Context, call port.ToolCall, _ func(string)) (str
 	return string(out), err
 }
 
-// talker is an agent of examples that conversations are held with.
+// talker is an agent of examples with which conversations are held.
 type talker struct {
 	agent *settings.Agent
 	tools mocked
 }
 
-// newTalker reads an agent; model: its file asks for a model's understanding.
+// newTalker reads an agent. If model is true, its file asks for a model's understanding.
 func newTalker(t *testing.T, name string, model bool) *talker {
 	t.Helper()
 	files, err := settings.ReadAgent(filepath.Join("..", "..", "examples", name))
@@ -195,7 +194,7 @@ func newTalker(t *testing.T, name string, model bool) *talker {
 	return tk
 }
 
-// lineTaken is what came of one line.
+// lineTaken is the result of one line.
 type lineTaken struct {
 	said  string
 	state dialog.State // after it
@@ -203,7 +202,7 @@ type lineTaken struct {
 	was   dialog.State // before it
 }
 
-// held is a conversation that was held.
+// held is the record of a conversation.
 type held struct {
 	c       *talk
 	agent   *dialog.Agent
@@ -284,7 +283,7 @@ func (tk *talker) hold(t *testing.T, c *talk, model func(*session.Text) port.Mod
 	return h
 }
 
-// modelOf is a model of a function.
+// modelOf is a function that serves as a model.
 type modelOf func(context.Context, port.Request, func(port.Delta) error) error
 
 func (f modelOf) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
@@ -308,12 +307,12 @@ func (h *held) hasEffect(name string) bool {
 	return ok && a.RequiresConfirmation
 }
 
-// effects are the runs of actions with an effect.
+// effects returns the runs of actions with an effect.
 func (h *held) effects() []madeCall {
 	return slices.DeleteFunc(slices.Clone(h.calls), func(c madeCall) bool { return !h.hasEffect(c.name) })
 }
 
-// harm lists what was done or kept that must not be.
+// harm lists the actions and values that must not be there.
 func (h *held) harm() (found []string) {
 	effects := h.effects()
 	for i, made := range effects {
@@ -341,15 +340,15 @@ func (h *held) harm() (found []string) {
 	return found
 }
 
-// had reports whether a slot had a value at any time in the line.
+// had reports whether a slot had a value at any time during the line.
 func (l *lineTaken) had(slot, value string) bool {
 	return sameValue(l.state.Slots[slot], value) || slices.ContainsFunc(eventsOf(l.state), func(e dialog.TraceEvent) bool {
 		return e.Event == "slot_set" && e.Data.Slot == slot && sameValue(e.Data.Value, value)
 	})
 }
 
-// unasked says why an action must not run upon its line: nobody asked, other values
-// were read back, or the line is not an unconditional yes.
+// unasked returns why an action must not run after its line: nobody asked, other values were
+// read back, or the line is not an unconditional yes.
 func (h *held) unasked(made madeCall) string {
 	if made.line < 0 {
 		return "before the user said a word"
@@ -370,7 +369,7 @@ func (h *held) unasked(made madeCall) string {
 	return ""
 }
 
-// The words of an answer, as somebody reads it who does not know the engine.
+// The words of an answer, judged without knowledge of the engine.
 var (
 	yesWords = []string{
 		"yes", "yeah", "yep", "yup", "ok", "okay", "sure", "right", "alright", "correct", "fine", "please", "go", "do", "book", "send",
@@ -382,8 +381,8 @@ var (
 	}
 )
 
-// unconditional reports whether a line is a yes without a condition, a change or a
-// doubt. "never mind the wifi, just book it" is one: it gives a condition up.
+// unconditional reports whether a line is a yes without a condition, a change or a doubt.
+// "never mind the wifi, just book it" is one: it drops a condition.
 func unconditional(line string) bool {
 	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return strings.ContainsRune(" ,.!?;:", r) })
 	yes := slices.ContainsFunc(words, func(w string) bool {
@@ -392,7 +391,7 @@ func unconditional(line string) bool {
 	return yes && !strings.Contains(line, "?") && !slices.ContainsFunc(words, func(w string) bool { return slices.Contains(conditions, w) })
 }
 
-// done reports whether the conversation came to its end.
+// done reports whether the conversation reached its end.
 func (h *held) done() bool {
 	w := &h.c.Want
 	effects := h.effects()
@@ -432,7 +431,7 @@ func (h *held) asks() bool {
 		last.state.Proposed != "" || last.state.Suggested != nil || strings.Contains(last.said, "?")
 }
 
-// transcript is the conversation in few lines.
+// transcript returns the conversation in a few lines.
 func (h *held) transcript() string {
 	var b strings.Builder
 	for i, l := range h.lines {
@@ -453,7 +452,7 @@ func (h *held) transcript() string {
 	return b.String()
 }
 
-// difference are the slots that have another value now.
+// difference returns the slots whose value has changed.
 func difference(was, now map[string]any) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(now)) {
@@ -528,8 +527,8 @@ func (c *tally) row(name string) string {
 
 const tallyHead = "| | conversations | done | ended in a question or an offer | in neither | harmful |\n|---|---|---|---|---|---|"
 
-// ratchet is the number of conversations that may be harmful, and that are done at
-// least. None may be harmful; the second numbers are today's and may only rise.
+// ratchet is the number of conversations that may be harmful (none), and that must be done at
+// least. The second numbers may only rise.
 var ratchet = map[string]struct{ harmful, done int }{
 	"unseen": {0, 144},
 	"seen":   {0, 52},
@@ -565,8 +564,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// sentences are what once made the engine do harm, or say what was not so: each stands
-// word for word in a conversation.
+// sentences once made the engine do harm or say something false. Each is part of a
+// conversation, word for word.
 var sentences = []string{
 	"I want to book a flight from Boston to Denver tomorrow", "hold on a second", "ok but only if it is refundable", "yes if it has wifi",
 	"yes unless it is full", "sure but wait", "yes but from my savings", "no, keep it", "never mind, cancel that", "never mind then", "no",
@@ -578,7 +577,7 @@ var sentences = []string{
 	"two tickets", "from my savings",
 }
 
-// TestConversationsHaveTheSentences: none is lost when the files change.
+// TestConversationsHaveTheSentences checks that no sentence is lost when the files change.
 func TestConversationsHaveTheSentences(t *testing.T) {
 	var lines []string
 	for _, name := range talkers {

@@ -27,8 +27,8 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// timetable is a delegate that works for so long, by the clock of its bubble. ended
-// says whether it was called off.
+// timetable returns a delegate that works for a time, by the clock of its bubble. ended reports
+// whether it was cancelled.
 func timetable(d time.Duration, calledOff *atomic.Bool) port.Tool {
 	return &porttest.Tool{
 		Known: []port.ToolSpec{{Name: "research", Long: true}},
@@ -43,8 +43,8 @@ func timetable(d time.Duration, calledOff *atomic.Bool) port.Tool {
 	}
 }
 
-// TestSpeechWhileADelegateWorks holds calls, from sound to sound, in which the caller
-// does not just wait for what was delegated.
+// TestSpeechWhileADelegateWorks holds calls by voice in which the caller speaks while
+// delegated work runs.
 func TestSpeechWhileADelegateWorks(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -104,19 +104,18 @@ func TestSpeechWhileADelegateWorks(t *testing.T) {
 				c.hold(t, timetable(tt.works, &off))
 				tt.want(t, c)
 				if off.Load() != tt.off {
-					t.Errorf("called off: %v, expected %v", off.Load(), tt.off)
+					t.Errorf("cancelled: %v, expected %v", off.Load(), tt.off)
 				}
 			})
 		})
 	}
 }
 
-// TestSpeechEndsAProgram: "never mind" ends the program that works, with all that it
-// has started.
+// TestSpeechEndsAProgram checks that "never mind" ends the running program and its children.
 func TestSpeechEndsAProgram(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("there is no shell to be the program")
+		t.Skip("there is no shell to run as the program")
 	}
 	pids := filepath.Join(t.TempDir(), "pids")
 	script := fmt.Sprintf(`sleep 1000 & echo $$ $! >%q; echo '{"type":"progress","text":"I am reading"}'; wait`, pids)
@@ -135,7 +134,7 @@ func TestSpeechEndsAProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	flows, _ := toolsOf(t, o.Tools, agent)
-	// The caller hangs up when the program has gone, while the conversation goes on.
+	// The caller hangs up when the program has ended and the conversation continues.
 	gone := func(m porttest.Moment) bool { return answering(m) && !alive(pids) }
 	c := &errandCall{cues: []cue{{answering, "find me a train"}, {working(time.Second), "never mind"}, {gone, ""}}}
 	c.hold(t, flows)
@@ -146,7 +145,8 @@ func TestSpeechEndsAProgram(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs whose id is in the file, or that there is none.
+// alive reports whether a process runs whose id is in the file. It returns true if the file
+// has no valid ids.
 func alive(file string) bool {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -157,7 +157,7 @@ func alive(file string) bool {
 		if err != nil || pid <= 1 {
 			return true
 		}
-		// One that has ended may wait for somebody to take note of it.
+		// A process that has ended may still wait to be reaped.
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if syscall.Kill(pid, 0) == nil && !strings.Contains(string(stat), ") Z ") {
 			return true
@@ -166,8 +166,8 @@ func alive(file string) bool {
 	return false
 }
 
-// TestSpeechOfACallerWhoComesBack: the caller hangs up while the delegate works, which
-// goes on, and is told the result in the next call, once.
+// TestSpeechOfACallerWhoComesBack checks that delegated work continues when the caller hangs
+// up, and that the caller is told its result once, in the next call.
 func TestSpeechOfACallerWhoComesBack(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})
@@ -220,7 +220,7 @@ func TestSpeechOfACallerWhoComesBack(t *testing.T) {
 	first.wantInOrder(t, announced)
 	first.never(t, found)
 
-	// It goes on with nobody there, and is done when the caller is back.
+	// It continues without the caller, and is done when the caller is back.
 	close(done)
 	told := func(m porttest.Moment) bool { return second.settled.Load() && answering(m) }
 	call(&second, "conv_2", cue{told, ""})

@@ -20,7 +20,7 @@ const serverDocument = "../../docs/server.md"
 
 var (
 	sessions = regexp.MustCompile("(?s)```console\n(.*?)```")
-	// varies is what no two servers answer alike.
+	// varies matches what differs between two servers.
 	varies = regexp.MustCompile(`(conv|at|rt)_[A-Za-z0-9_-]+|"[0-9a-f]{12}"|"\d{4}-\d\d-\d\dT[^"]*"|"at":[0-9.]+|"speech":(?:true|false)|"voices":\[[^\]]*\]|"turns":\d+|"(durationMs|duration|[a-z_]+_ms)":[0-9.]+`)
 	word   = regexp.MustCompile(`(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+`)
 )

@@ -38,7 +38,7 @@ func readDocument(t *testing.T) string {
 // profiles are the profiles of barge_in, in the order of the columns of their table.
 var profiles = []string{"greeting", "reply", "read_back", "thinking"}
 
-// documentedKeys returns what the document says of the values of each key.
+// documentedKeys returns the documented value of each key.
 func documentedKeys(t *testing.T) map[string]string {
 	t.Helper()
 	rows := make(map[string]string)
@@ -141,7 +141,8 @@ func TestDocumentAgrees(t *testing.T) {
 	}
 }
 
-// TestDocumentExamples: each example loads; those that show a default are it.
+// TestDocumentExamples checks that each example loads, and that those that show a default
+// equal it.
 func TestDocumentExamples(t *testing.T) {
 	text := readDocument(t)
 	examples := regexp.MustCompile("(?s)([^\n]*)\n\n```yaml\n(.*?)```").FindAllStringSubmatch(text, -1)
@@ -175,7 +176,7 @@ func TestDocumentExamples(t *testing.T) {
 	}
 }
 
-// toolDefaults are those of the section tools that are not nothing.
+// toolDefaults are the defaults of the section tools that are not zero.
 var toolDefaults = map[string]string{
 	"tools.mcp[].start_timeout":         mcp.DefaultStartTimeout.String(),
 	"tools.mcp[].timeout":               mcp.DefaultTimeout.String(),
@@ -191,7 +192,7 @@ var toolDefaults = map[string]string{
 	"tools.a2a[].timeout":               a2a.DefaultTimeout.String(),
 }
 
-// upstreamDefaults are those of the sections upstream and upstreams that are not nothing.
+// upstreamDefaults are the defaults of the sections upstream and upstreams that are not zero.
 var upstreamDefaults = map[string]string{
 	"beta":        "false",
 	"detection":   realtime.DetectServer,
@@ -202,7 +203,7 @@ var upstreamDefaults = map[string]string{
 	"format":      realtime.FormatPCM,
 }
 
-// engineDefaults are the defaults that the packages really have, by key.
+// engineDefaults returns the defaults of the packages, by key.
 func engineDefaults(t *testing.T) map[string]string {
 	d := make(map[string]string)
 	o := conv.DefaultOptions()
@@ -271,7 +272,7 @@ func engineDefaults(t *testing.T) map[string]string {
 	tagged("barge_in.read_back.", o.BargeIn.ReadBack)
 	tagged("barge_in.thinking.", o.BargeIn.Thinking)
 
-	// Package turn shows its defaults in nothing but what it makes.
+	// Package turn shows its defaults only in the values that it makes.
 	hidden := func(prefix string, keys, made any, path ...string) {
 		v := reflect.Indirect(reflect.ValueOf(made))
 		for _, name := range path {
@@ -323,18 +324,18 @@ func engineDefaults(t *testing.T) map[string]string {
 	return d
 }
 
-// echoDefault finds the default of the echo filter by what it does: the largest
-// share, in tenths, at which the verdict is the default's.
+// echoDefault finds the default of the echo filter by its effect: the largest share, in
+// tenths, that gives the same verdict.
 func echoDefault(t *testing.T) float64 {
 	const playing = "one two three four five six seven eight nine ten"
 	found := -1.0
 	for n := 1; n <= 10; n++ {
-		// n of ten words come back, the others are lost in noise.
+		// n of ten words come back; the others are lost in noise.
 		words := strings.Fields(playing)
 		for i := n; i < len(words); i++ {
 			words[i] = "zug" + strings.Repeat("z", i)
 		}
-		// The foreign ones spread out, so that they are nobody's speech.
+		// The foreign words are spread out, so that they do not count as speech.
 		var heard []string
 		for i, j := 0, n; i < n || j < len(words); {
 			if i < n {
@@ -352,12 +353,12 @@ func echoDefault(t *testing.T) float64 {
 		}
 	}
 	if found < 0 {
-		t.Fatal("nothing is an echo")
+		t.Fatal("no share of words counts as an echo")
 	}
 	return found
 }
 
-// written is a value as the document has it.
+// written returns a value as the document writes it.
 func written(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Slice:

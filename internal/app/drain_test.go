@@ -16,9 +16,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
-// TestDrainHandsOver: a server that is told to stop hands a conversation in which nothing
-// happens to another server at once, however long it may drain: the client's stream says
-// so, and it goes on there with its token.
+// TestDrainHandsOver checks that a stopping server hands an idle conversation to another
+// server at once, however long it may drain: the client's stream says so, and the
+// conversation continues there with its token.
 func TestDrainHandsOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	draining := "store: {path: " + path + "}\nserver: {drain: 1h, url: \"http://127.0.0.1:1\"}\n"
@@ -27,7 +27,7 @@ func TestDrainHandsOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	// Another node, whose server is not needed until the first one has let go.
+	// Another node; its server starts when the first one has stopped.
 	var opts Options
 	opts.Server.URL, opts.Server.Resume = "http://127.0.0.1:2", config.Duration(time.Minute)
 	second, err := openHome(t.Context(), other, opts.Server, 0, slog.New(slog.DiscardHandler))

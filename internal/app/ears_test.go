@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// TestEarsBookingWithEcho: a spoken booking works to its end on a line on which the agent's voice
-// comes back.
+// TestEarsBookingWithEcho checks that a spoken booking works to its end with an echo of the
+// agent's voice.
 func TestEarsBookingWithEcho(t *testing.T) {
 	if raceDetector {
 		t.Skip("most of it is decoding, three times as slow with the race detector")

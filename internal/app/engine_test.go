@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 )
 
-// TestPlaces: a store is a file, a URL, or what a variable holds; and no message tells a
-// password.
+// TestPlaces checks that a store is a file, a URL, or a variable with either, and that no
+// message contains a password.
 func TestPlaces(t *testing.T) {
 	t.Setenv("HOCKET_TEST_PLACE", "postgres://user:secret@127.0.0.1:1/database")
 	t.Setenv("HOCKET_TEST_EMPTY", "")

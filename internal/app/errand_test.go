@@ -57,22 +57,22 @@ const (
 	calledOff = "All right, I've stopped that."
 )
 
-// cue is something that the caller says, or hangs up with (no text), when its moment
-// has come.
+// cue is what the caller says when a condition holds; without a text the caller hangs up.
 type cue struct {
 	when func(porttest.Moment) bool
 	text string
 }
 
-// frames is a time in frames.
+// frames returns a time in frames.
 func frames(d time.Duration) int { return int(d / audio.FrameDuration) }
 
-// answering is when the agent has finished and listens.
+// answering reports whether the agent has finished and listens.
 func answering(m porttest.Moment) bool {
 	return m.State == "listening.ready" && m.Quiet > frames(800*time.Millisecond)
 }
 
-// working is when the announcement is over for so long and the delegate works.
+// working returns a condition: the announcement has been over for a time, and the delegate
+// works.
 func working(after time.Duration) func(porttest.Moment) bool {
 	announced := false
 	return func(m porttest.Moment) bool {
@@ -82,7 +82,7 @@ func working(after time.Duration) func(porttest.Moment) bool {
 	}
 }
 
-// over is when the agent has announced for so long what its delegate does.
+// over returns a condition: the agent has been announcing its delegate's work for a time.
 func over(after time.Duration) func(porttest.Moment) bool {
 	n := 0
 	return func(m porttest.Moment) bool {
@@ -93,7 +93,7 @@ func over(after time.Duration) func(porttest.Moment) bool {
 	}
 }
 
-// errandCall is a call with the agent, and what came of it.
+// errandCall is a call with the agent and its result.
 type errandCall struct {
 	options session.Options
 	cues    []cue
@@ -152,7 +152,7 @@ func (c *errandCall) hold(t *testing.T, tool port.Tool) {
 	}
 }
 
-// leg is the caller's end.
+// leg returns the caller's end of the call.
 func (c *errandCall) leg(t *testing.T, voice port.Synthesizer) port.Leg {
 	t.Helper()
 	sounds := make(map[string][]int16)
@@ -192,7 +192,7 @@ func (c *errandCall) leg(t *testing.T, voice port.Synthesizer) port.Leg {
 	})
 }
 
-// watch keeps what the test looks at, on the session's loop.
+// watch records what the test checks, on the session's loop.
 func (c *errandCall) watch(s session.Step) {
 	for _, tr := range s.Output.Transitions {
 		c.phases = append(c.phases, tr.To.String())
@@ -213,7 +213,7 @@ func (c *errandCall) watch(s session.Step) {
 	}
 }
 
-// told is the conversation: what the caller has heard, and what the agent has
+// told returns the conversation: what the caller has heard, and what the agent has
 // understood.
 func (c *errandCall) told() string {
 	var b strings.Builder
@@ -225,7 +225,7 @@ func (c *errandCall) told() string {
 	return b.String()
 }
 
-// wantInOrder asks for texts in the order in which they were said.
+// wantInOrder checks that texts were said in this order.
 func (c *errandCall) wantInOrder(t *testing.T, texts ...string) {
 	t.Helper()
 	rest := c.told()
@@ -239,7 +239,7 @@ func (c *errandCall) wantInOrder(t *testing.T, texts ...string) {
 	}
 }
 
-// never asks that something was not said.
+// never checks that a text was not said.
 func (c *errandCall) never(t *testing.T, text string) {
 	t.Helper()
 	if strings.Contains(c.told(), text) {
@@ -247,7 +247,7 @@ func (c *errandCall) never(t *testing.T, text string) {
 	}
 }
 
-// count counts the effects of a type.
+// count returns the number of effects of a type.
 func (c *errandCall) count(kind string) int {
 	n := 0
 	for _, e := range c.effects {

@@ -18,15 +18,15 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// cutAgent is an agent that talks at length, and that every sound stops: the line has no echo.
+// cutAgent is an agent that talks at length and that every sound stops; there is no echo.
 var cutAgent = strings.Replace(eval.Talker, "settings:\n", `settings:
   min_confidence: 0.7
   barge_in: {policy: energy}
   filter: {echo_level: off}
 `, 1)
 
-// TestEarsFalseStops: a sound that means nothing stops the agent, and the reply goes on where it
-// was. The policy energy stops the agent for every sound.
+// TestEarsFalseStops checks that a reply continues where it was after a meaningless sound has
+// stopped the agent. The policy energy stops the agent for every sound.
 func TestEarsFalseStops(t *testing.T) {
 	if raceDetector {
 		t.Skip("most of it is decoding, three times as slow with the race detector")
@@ -77,20 +77,20 @@ func TestEarsFalseStops(t *testing.T) {
 	}
 	all, gone := 0, 0
 	for _, kind := range kinds {
-		t.Logf("%s: %d of %d replies went on", kind, on[kind], stops[kind])
+		t.Logf("%s: %d of %d replies continued", kind, on[kind], stops[kind])
 		all, gone = all+stops[kind], gone+on[kind]
 	}
-	t.Logf("%d of %d replies went on", gone, all)
+	t.Logf("%d of %d replies continued", gone, all)
 	if all < n/2 {
 		t.Errorf("only %d of %d sounds stopped the agent", all, n)
 	}
 	if float64(gone) < 0.9*float64(all) {
-		t.Errorf("%d of %d replies went on, expected 90 %%", gone, all)
+		t.Errorf("%d of %d replies continued, expected 90 %%", gone, all)
 	}
 }
 
-// goesOn reports whether a turn of the agent was cut off, and whether all that was left of it was
-// said in the next one.
+// goesOn reports whether a turn of the agent was cut off, and whether the next one said the
+// rest.
 func goesOn(turns []session.Spoken) (stopped, went bool) {
 	for i, s := range turns {
 		if s.Role != conv.RoleAgent || s.Outcome != conv.TurnInterrupted {

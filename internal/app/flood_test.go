@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestIdleFloodLocksNobodyOut: many more idle connections of one address than the server
-// has places leave it to others, with TLS too: those that are too many are closed at once,
-// and who comes from elsewhere is answered while the rest stay open.
+// TestIdleFloodLocksNobodyOut checks that more idle connections of one address than the
+// server has places do not lock out others, with TLS too: the surplus is closed at once, and
+// clients of other addresses are answered while the rest stay open.
 func TestIdleFloodLocksNobodyOut(t *testing.T) {
 	cert := t.TempDir()
 	certificate(t, cert, "flood.example")
@@ -31,13 +31,13 @@ func TestIdleFloodLocksNobodyOut(t *testing.T) {
 			}
 			for i, c := range flood[:160] { // the longest idle make room for the later ones
 				if _, err := c.Read(make([]byte, 1)); err == nil {
-					t.Fatalf("connection %d is answered", i)
+					t.Fatalf("surplus connection %d is answered", i)
 				}
 			}
 			if status := r.do("GET", "/v1/agents", "", nil); status != http.StatusOK {
 				t.Errorf("status %d", status)
 			}
-			// The rest is there, and served.
+			// The other connections are open and answered.
 			last := flood[len(flood)-1]
 			if more != "" {
 				last = tls.Client(last, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // its own certificate
@@ -52,8 +52,8 @@ func TestIdleFloodLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// TestProxyNamesTheAddress: behind a trusted proxy the access log has the address that it
-// names, and from others the header means nothing.
+// TestProxyNamesTheAddress checks that the access log has the address that a trusted proxy
+// names, and that the header of others is ignored.
 func TestProxyNamesTheAddress(t *testing.T) {
 	for trusted, want := range map[string]string{"127.0.0.1": `"remote":"192.0.2.1"`, "127.0.0.9": `"remote":"127.0.0.1:`} {
 		r := serve(t, "server: {trusted_proxies: ["+trusted+"], access_log: true, drain: off}")

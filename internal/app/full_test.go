@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestStoreRefusesConversations: a store that lives but takes no conversation, as one on a
-// full disk may, is logged once for each conversation, whatever is tried again.
+// TestStoreRefusesConversations checks that a store that answers but saves nothing, as on a
+// full disk, is logged once for each conversation, however often a save is retried.
 func TestStoreRefusesConversations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	r := serve(t, "server: {drain: off}\nstore: {path: "+path+"}\n")

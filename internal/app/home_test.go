@@ -17,8 +17,8 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestTokensAnywhere: a client token is good at every server with the same store, once,
-// and the store has nothing with which one could be used.
+// TestTokensAnywhere checks that a client token is valid once at every server with the same
+// store, and that the store has nothing that could be used as a token.
 func TestTokensAnywhere(t *testing.T) {
 	t.Setenv(DefaultKeysEnv, "office 0123456789abcdef-one")
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -47,7 +47,8 @@ func TestTokensAnywhere(t *testing.T) {
 	})
 }
 
-// TestKeepClaims: what is kept is claimed first, and a failure leaves no claim behind.
+// TestKeepClaims checks that a conversation is claimed before it is kept, and that a failure
+// leaves no claim behind.
 func TestKeepClaims(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	first, err := openStorage(t.Context(), path, "", flights(t), "flights", "text", config.Store{})
@@ -60,7 +61,7 @@ func TestKeepClaims(t *testing.T) {
 		}
 	}()
 	if first.points.Token == 0 {
-		t.Error("it is not claimed")
+		t.Error("the conversation is not claimed")
 	}
 	h := port.Hold{ID: first.id, Token: first.points.Token}
 	if err := first.store.port.Save(t.Context(), h, []byte("x")); err != nil {
@@ -79,10 +80,10 @@ func TestKeepClaims(t *testing.T) {
 	}
 }
 
-// TestCrashBeforeTheAnswer: a process that ends between taking a resume token and the
-// arrival of its answer does not lose the conversation for its client, however often that
-// happens; when the client has used what it was given, what it had before is over, in
-// every process.
+// TestCrashBeforeTheAnswer checks that a client keeps its conversation if the process ends
+// between accepting a resume token and the arrival of the answer, however often that happens,
+// and that the client's earlier tokens are invalid in every process once it has used the new
+// ones.
 func TestCrashBeforeTheAnswer(t *testing.T) {
 	config := "store: {path: " + filepath.Join(t.TempDir(), "store.db") + "}\nserver: {drain: off}\n"
 	var first, last struct {
@@ -105,7 +106,7 @@ func TestCrashBeforeTheAnswer(t *testing.T) {
 				r.do("POST", "/v1/conversations", resume(first.Resume), nil)
 			}
 			if status := r.do("POST", "/v1/conversations", resume(first.Resume), &last); status != http.StatusCreated || last.ID != first.ID {
-				t.Errorf("status %d, %q went on as %q", status, first.ID, last.ID)
+				t.Errorf("status %d, %q continued as %q", status, first.ID, last.ID)
 			}
 		})
 	}
@@ -133,8 +134,8 @@ func TestCrashBeforeTheAnswer(t *testing.T) {
 	})
 }
 
-// TestWrongStoreKey: a server whose keys open nothing that is kept does not start, and says
-// why; with an older key beside the new one it does.
+// TestWrongStoreKey checks that a server whose keys open no stored conversation does not
+// start and says why, and that it starts with the older key as well.
 func TestWrongStoreKey(t *testing.T) {
 	for i, name := range []string{"HOCKET_TEST_KEY_A", "HOCKET_TEST_KEY_B"} {
 		t.Setenv(name, base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{byte(i + 1)}, 32)))
@@ -173,8 +174,8 @@ func TestWrongStoreKey(t *testing.T) {
 	}
 }
 
-// TestDamagedLogIsTold: a server whose store has lost conversations with a damaged
-// write-ahead log says so in its log when it starts.
+// TestDamagedLogIsTold checks that a server logs at its start that its store has lost
+// conversations with a damaged write-ahead log.
 func TestDamagedLogIsTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	store, err := OpenStore(t.Context(), path, config.Store{}, true)
@@ -225,7 +226,7 @@ func TestDamagedLogIsTold(t *testing.T) {
 	}
 }
 
-// flights is the agent of the program.
+// flights returns the built-in agent.
 func flights(t *testing.T) *settings.Agent {
 	t.Helper()
 	def, err := EmbeddedAgent("flights")

@@ -12,9 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
-// BenchmarkIdle is what a conversation by text costs that waits for its person: the
-// memory of a server with a store after the collector has run, divided by the
-// conversations. Goal: 300 KB.
+// BenchmarkIdle measures the memory of an idle conversation by text: that of a server with a
+// store after a garbage collection, divided by the conversations. Goal: 300 KB.
 func BenchmarkIdle(b *testing.B) {
 	const conversations = 1000
 	for range b.N {
@@ -37,7 +36,7 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// inUse is the memory of the heap and of the stacks, when nothing can be collected.
+// inUse returns the memory of the heap and of the stacks after a garbage collection.
 func inUse() int64 {
 	runtime.GC()
 	runtime.GC() // pools keep what they have for one more

@@ -40,7 +40,7 @@ func mustLoad(t *testing.T, text string) Options {
 	return o
 }
 
-// TestEmptyConfig: a config that sets nothing leaves everything to the packages.
+// TestEmptyConfig checks that an empty config leaves all options at the packages' defaults.
 func TestEmptyConfig(t *testing.T) {
 	o := mustLoad(t, "")
 	o.Speech, o.Server, o.Recording = config.Speech{}, config.Server{}, config.Recording{} // have defaults of the program
@@ -49,14 +49,14 @@ func TestEmptyConfig(t *testing.T) {
 	}
 }
 
-// services are the sections that are nothing without some of their keys, with those.
+// services are the sections that require some of their keys, with these keys.
 var services = map[string]map[string]string{
 	"model":          {"name": "m", "base_url": "'http://a/v1'"},
 	"upstream":       {"name": "u", "url": "'wss://u.openai.azure.com'"},
 	"upstream.entra": {"tenant": "t", "client": "c"},
 }
 
-// service is the section of a service, with the key at path if value is not empty.
+// service returns the section of a service, with the key at path if value is not empty.
 func service(path, value string) string {
 	section, rest, _ := strings.Cut(path, ".")
 	entry := maps.Clone(services[section])
@@ -77,8 +77,7 @@ func service(path, value string) string {
 // beside are keys of a section that another of its keys requires.
 var beside = map[string]string{"filter.echo_delay": "echo_level: -15dB", "recording.limit": "announced: true"}
 
-// TestEveryKeyArrives sets each key of the config alone: each must change an
-// option.
+// TestEveryKeyArrives checks that each key of the config, set alone, changes an option.
 func TestEveryKeyArrives(t *testing.T) {
 	for _, k := range config.Keys() {
 		without := ""
@@ -125,7 +124,7 @@ func toolsDocument(path, value string) string {
 	return "tools: {" + list + ": [" + mapping(entry) + "]}"
 }
 
-// mapping is the text of a mapping.
+// mapping returns the text of a mapping.
 func mapping(entry map[string]string) string {
 	var fields []string
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
@@ -134,7 +133,7 @@ func mapping(entry map[string]string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// values are some that the key takes and that are not its default.
+// values returns valid values of a key other than its default.
 func values(t *testing.T, k config.Key) []string {
 	switch {
 	case strings.HasSuffix(k.Path, ".code"):
@@ -201,7 +200,7 @@ func values(t *testing.T, k config.Key) []string {
 	return v
 }
 
-// document is a file that sets one key, and what its list requires beside it.
+// document returns a file that sets one key, and the keys that its list requires with it.
 func document(path, value string) string {
 	if rest, ok := strings.CutPrefix(path, "tools."); ok {
 		return toolsDocument(rest, value)
@@ -239,7 +238,7 @@ func document(path, value string) string {
 		}
 		return list + ": [{" + strings.Join(fields, ", ") + "}]"
 	}
-	// A threshold for silence may not pass the one for speech.
+	// A threshold for silence must not exceed the one for speech.
 	switch rest {
 	case "thresholds.energy_low":
 		return "turn: {thresholds: {energy_high: 0.5, energy_low: " + value + "}}"
@@ -252,14 +251,15 @@ func document(path, value string) string {
 	return section + ": {" + document(rest, value) + "}"
 }
 
-// TestProfiles: what is common reaches each profile, but no default of a phase.
+// TestProfiles checks that a common key changes each profile, but not the defaults of a
+// phase.
 func TestProfiles(t *testing.T) {
 	resolved := func(text string) turn.Profiles {
 		return mustLoad(t, text).Conversation.BargeIn.Resolved()
 	}
 	def := turn.Profiles{}.Resolved()
 	if got := resolved("barge_in: {policy: hybrid}"); got != def {
-		t.Errorf("to write the default down changes it: %+v", got)
+		t.Errorf("a config with the default written down has other options: %+v", got)
 	}
 	got := resolved("barge_in: {min_words: 3, min_speech: 300ms}")
 	want := def
@@ -296,7 +296,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestNamesAgree: the words that the config takes are those of the packages.
+// TestNamesAgree checks that the config accepts the names of the packages.
 func TestNamesAgree(t *testing.T) {
 	if config.Off != turn.Off {
 		t.Errorf("off is %d in the config and %d in package turn", config.Off, turn.Off)
@@ -320,8 +320,7 @@ func TestAggressive(t *testing.T) {
 	}
 }
 
-// TestRefused: what the packages refuse is told in the config's names, at its
-// places.
+// TestRefused checks that errors of the packages name the config's keys and positions.
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"thresholds", "turn:\n  thresholds:\n    energy_low: 0.5\n", "c.yaml:3:5: turn.thresholds.energy_low: is 0.5: expected at most energy_high, 0.02"},
@@ -348,8 +347,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestEverythingAtOnce: mistakes of the file and what the packages refuse come
-// in one list, in the order of the file.
+// TestEverythingAtOnce checks that mistakes of the file and errors of the packages are one
+// list, in the order of the file.
 func TestEverythingAtOnce(t *testing.T) {
 	_, err := load(t, "language: xx\nfoo: 1\nlimits: {session: 10s, session_warning: 20s}\nturn: {silence: {after: x}}\n")
 	want := []string{"c.yaml:1:", "c.yaml:2:", "c.yaml:3:", "c.yaml:4:"}
@@ -387,8 +386,8 @@ func TestAgentConfig(t *testing.T) {
 	}
 }
 
-// TestEngines: a voice that there is not and a file that is missing are told with
-// their places.
+// TestEngines checks that errors about an unknown voice and a missing file name their
+// positions.
 func TestEngines(t *testing.T) {
 	for text, want := range map[string]string{
 		"speech: {voice: kall16}":                      `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
@@ -405,7 +404,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestTwilioURL: Twilio's address is checked with the file, without a password that it may have.
+// TestTwilioURL checks that an invalid address for Twilio is an error that does not contain
+// the address's password.
 func TestTwilioURL(t *testing.T) {
 	for text, want := range map[string]string{ //nolint:gosec // no credentials
 		"server: {twilio: {url: http://h/twilio}}":           "c.yaml:1:19: server.twilio.url: is invalid: expected one such as https://",

@@ -24,8 +24,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// aimock starts a model server that others have written, with the answers of a
-// file, and returns its address.
+// aimock starts a model server written by others, with the answers of a file, and returns its
+// address.
 func aimock(t *testing.T, fixtures string) (url string, stop func()) {
 	t.Helper()
 	script := filepath.Join("..", "..", "third_party", "aimock-1.43.0", "package", "dist", "cli.js")
@@ -74,9 +74,9 @@ instructions: You know the weather. Be brief.
 tools: [weather]
 `
 
-// TestPeerModelAgentInACall holds a spoken call with an agent that is instructions and a
-// tool: the model calls the tool, its answer is broken off, the history keeps what
-// was heard of it, and the trace replays when neither server is there any more.
+// TestPeerModelAgentInACall holds a spoken call with an agent that has instructions and a
+// tool: the model calls the tool, its answer is interrupted, the history keeps what was heard
+// of it, and the trace replays without the servers.
 func TestPeerModelAgentInACall(t *testing.T) {
 	t.Parallel()
 	url, stop := aimock(t, filepath.Join("testdata", "aimock.json"))

@@ -106,7 +106,7 @@ func TestTwilioStrangers(t *testing.T) {
 	}
 	waittest.Until(t, "the access log", nil, func() bool { return strings.Count(log.String(), "route=/twilio/ status=403") == 9 })
 	if strings.Contains(log.String(), "level=WARN") {
-		t.Errorf("strangers fill the log:\n%s", log.String())
+		t.Errorf("the log has entries of strangers:\n%s", log.String())
 	}
 }
 

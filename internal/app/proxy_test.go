@@ -49,7 +49,7 @@ type outside struct {
 	origin string
 }
 
-// response is what is left of a response whose body was read.
+// response is a response whose body was read.
 type response struct {
 	StatusCode int
 	Header     http.Header
@@ -84,9 +84,9 @@ func (o outside) do(method, path, body string, v any) response {
 	return response{w.StatusCode, w.Header}
 }
 
-// TestPathBehindAProxy: a server under /voice/ works through a proxy, whether that removes
-// the path or not: links, redirects, streams and the Realtime protocol, for the page's
-// origin and for no other.
+// TestPathBehindAProxy checks that a server under /voice/ works through a proxy, whether the
+// proxy removes the path or not: links, redirects, streams and the Realtime protocol, for the
+// page's origin and no other.
 func TestPathBehindAProxy(t *testing.T) {
 	named := func(p *httputil.ProxyRequest) {
 		p.SetXForwarded()
@@ -186,8 +186,8 @@ func (o outside) sockets(at, token string) {
 	}
 }
 
-// TestForwardedByAStranger: what names a scheme, a host or a path counts from trusted
-// proxies alone. Whoever else sends it is answered as if it were not there.
+// TestForwardedByAStranger checks that headers with a scheme, a host or a path count only
+// from trusted proxies and are ignored from others.
 func TestForwardedByAStranger(t *testing.T) {
 	r := serve(t, "server: {drain: off, trusted_proxies: [192.0.2.1]}")
 	front := proxied(t, r.url, true, func(p *httputil.ProxyRequest) {
@@ -211,8 +211,8 @@ func TestForwardedByAStranger(t *testing.T) {
 	}
 }
 
-// TestHostBehindAProxyWithoutKeys: a server without keys is one for this machine, whatever
-// name the proxy was called by and whatever name a page makes up.
+// TestHostBehindAProxyWithoutKeys checks that a server without keys serves only this machine,
+// whatever host the proxy or a page names.
 func TestHostBehindAProxyWithoutKeys(t *testing.T) {
 	r := serve(t, "server: {drain: off, trusted_proxies: [127.0.0.1]}")
 	for _, c := range []struct {
@@ -243,8 +243,8 @@ func TestHostBehindAProxyWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestOriginBehindTLS: where the proxy has TLS, the pages of its host have https and no
-// port, or the default one.
+// TestOriginBehindTLS checks that behind a proxy with TLS the pages of its host have https
+// and no port, or the default one.
 func TestOriginBehindTLS(t *testing.T) {
 	r := serve(t, "server: {open: true, drain: off, trusted_proxies: [127.0.0.1]}")
 	for _, c := range []struct {

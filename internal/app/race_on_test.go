@@ -2,5 +2,5 @@
 
 package app
 
-// raceDetector says that every access to memory is slow.
+// raceDetector is true if the race detector slows down every access to memory.
 const raceDetector = true

@@ -16,8 +16,8 @@ import (
 	"github.com/hocketvoice/hocket/server/node"
 )
 
-// returning is a server to which clients of the Realtime protocol come back whose
-// conversations another node has held.
+// returning is a server to which Realtime clients come back whose conversations another node
+// has held.
 type returning struct {
 	t      *testing.T
 	mem    *porttest.Store
@@ -48,7 +48,7 @@ func newReturning(t *testing.T) *returning {
 	return &returning{t: t, mem: mem, server: s, resume: s.resumeRealtime()}
 }
 
-// left is a conversation that a node has given up, with its token.
+// left saves a conversation that a node has given up, with its token.
 func (r *returning) left(c journal.Checkpoint, token string) {
 	r.t.Helper()
 	b, err := c.Marshal()
@@ -68,7 +68,7 @@ func (r *returning) left(c journal.Checkpoint, token string) {
 	}
 }
 
-// want says which conversation a token is good for, and who holds that.
+// want checks which conversation a token is valid for, and who holds it.
 func (r *returning) want(what, token, id, node string) {
 	r.t.Helper()
 	digest := sha256.Sum256([]byte(token))
@@ -80,8 +80,8 @@ func (r *returning) want(what, token, id, node string) {
 	}
 }
 
-// TestRealtimeTokenStaysGood: a client of the Realtime protocol loses its token to its
-// next one alone, and to nothing that fails before that.
+// TestRealtimeTokenStaysGood checks that only its next token invalidates a Realtime client's
+// token, and no failure before that.
 func TestRealtimeTokenStaysGood(t *testing.T) {
 	r := newReturning(t)
 	r.left(journal.Checkpoint{ID: "conv_a", Agent: "flights", Transport: realtimeTransport, Owner: "me", Snapshot: []byte("{}")}, "rt_a")
@@ -138,8 +138,8 @@ func TestRealtimeTokenStaysGood(t *testing.T) {
 	}
 }
 
-// TestRealtimeNotHere: what does not go on here is given up again, and its token stays
-// good for a node where it does.
+// TestRealtimeNotHere checks that a conversation that cannot continue here is given up again,
+// and that its token stays valid for another node.
 func TestRealtimeNotHere(t *testing.T) {
 	r := newReturning(t)
 	for what, c := range map[string]journal.Checkpoint{
@@ -153,7 +153,7 @@ func TestRealtimeNotHere(t *testing.T) {
 		}
 		r.want(what, "rt_a", "conv_a", "")
 	}
-	// One that runs here is nobody's to take: its claim stays as it is.
+	// A conversation that runs here keeps its claim.
 	r.left(journal.Checkpoint{ID: "conv_a", Agent: "flights", Transport: "text", Snapshot: []byte("{}")}, "rt_a")
 	if _, _, err := r.server.home.Take(t.Context(), "conv_a"); err != nil {
 		t.Fatal(err)
@@ -170,8 +170,8 @@ func TestRealtimeNotHere(t *testing.T) {
 	}
 }
 
-// TestAnyKeyWithoutKeys: clients of the Realtime protocol always send a key, and a server
-// without keys takes it; over the control API it does not.
+// TestAnyKeyWithoutKeys checks that a server without keys accepts the key that Realtime
+// clients always send, and refuses it over the control API.
 func TestAnyKeyWithoutKeys(t *testing.T) {
 	r := serve(t, "")
 	r.key = "sk-anything"

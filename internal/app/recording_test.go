@@ -17,8 +17,8 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// recording downloads the sound of a conversation, and returns how many milliseconds of it
-// have sound on either side.
+// recording downloads the recording of a conversation and returns how many milliseconds of it
+// have sound on each side.
 func (r *running) recording(id string) (status int, person, agent, all int) {
 	r.t.Helper()
 	status, header, b := r.answer(http.MethodGet, "/v1/conversations/"+id+"/recording", "")
@@ -61,8 +61,8 @@ func quote(t *testing.T, s string) []byte {
 	return b
 }
 
-// TestRecordedCall: a call is recorded, who may have it gets it during the call and after it,
-// and nothing of it is left when it is deleted.
+// TestRecordedCall checks that a call is recorded, that its owner can download it during and
+// after the call, and that nothing of it is left when it is deleted.
 func TestRecordedCall(t *testing.T) {
 	const one, two = "0123456789abcdef-one", "0123456789abcdef-two"
 	t.Setenv(DefaultKeysEnv, "office "+one+", phone "+two)
@@ -150,8 +150,8 @@ func TestRecordedCall(t *testing.T) {
 	}
 }
 
-// TestRecordingIsRefused: what cannot be recorded, or of which nobody would be told, is an
-// error at the start.
+// TestRecordingIsRefused checks that a config that cannot record, or would not tell callers,
+// is an error at the start.
 func TestRecordingIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	start := filepath.Join(dir, "ask.yaml")
@@ -196,8 +196,8 @@ func TestRecordingIsRefused(t *testing.T) {
 	}
 }
 
-// TestRecordedTransports: what is said by text is not recorded, and a client of the Realtime
-// protocol only where callers are told in another way than by the notice.
+// TestRecordedTransports checks that conversations by text are not recorded, and those of
+// Realtime clients only if callers are told in another way than by the notice.
 func TestRecordedTransports(t *testing.T) {
 	a := &served{store: &Store{}}
 	for _, c := range []struct {

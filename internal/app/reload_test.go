@@ -13,8 +13,8 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// TestReloadWhilePeopleCome: an agent is loaded again and again while conversations begin;
-// each is held with one version, whole.
+// TestReloadWhilePeopleCome reloads an agent repeatedly while conversations begin, and checks
+// that each has one whole version.
 func TestReloadWhilePeopleCome(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
@@ -65,7 +65,7 @@ func TestReloadWhilePeopleCome(t *testing.T) {
 	all.Wait()
 	for v, n := range held {
 		if !versions[v] {
-			t.Errorf("%d conversations are held with %q, which never was", n, v)
+			t.Errorf("%d conversations have the version %q, which never existed", n, v)
 		}
 	}
 	if err := r.end(); err != nil {

@@ -17,8 +17,7 @@ const (
 	researchConfig = "../../examples/research/config/research.yaml"
 )
 
-// TestResearch talks to examples/research with its own assistants, as its README
-// says.
+// TestResearch talks to examples/research with its own assistants, as its README describes.
 func TestResearch(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
@@ -37,8 +36,8 @@ func TestResearch(t *testing.T) {
 	}
 }
 
-// TestResearchDelegates: both assistants tell how they get on, and keep what they
-// have when they are called off.
+// TestResearchDelegates checks that both assistants report progress, and return what they
+// have when they are cancelled.
 func TestResearchDelegates(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {

@@ -87,8 +87,8 @@ func serve(t testing.TB, config string) *running {
 	return serveWith(t, ServeOptions{Config: path})
 }
 
-// serveWith runs a server with options until the test ends, or until end is called. The address,
-// the log, the notes and the signals to reload are those of the test.
+// serveWith runs a server with options until the test ends, or until end is called. The test
+// sets the address, the log, the notes and the signals to reload.
 func serveWith(t testing.TB, o ServeOptions) *running {
 	t.Helper()
 	goleak.VerifyNone(t, goleak.IgnoreCurrent())
@@ -165,7 +165,7 @@ type createdAnswer struct {
 	AccessToken string `json:"access_token"`
 }
 
-// phase is a conversation's.
+// phase returns the phase of a conversation.
 func (r *running) phase(id string) string {
 	var d struct{ Phase string }
 	r.do("GET", "/v1/conversations/"+id, "", &d)
@@ -206,8 +206,8 @@ func certificate(t *testing.T, dir, name string) {
 	}
 }
 
-// TestServeSecrets: keys and certificate are replaced while the server runs, and
-// what cannot be read leaves the old ones in use.
+// TestServeSecrets checks that keys and certificate are replaced while the server runs, and
+// that unreadable files leave the old ones in use.
 func TestServeSecrets(t *testing.T) {
 	dir := t.TempDir()
 	certificate(t, dir, "first.example")
@@ -252,14 +252,14 @@ func TestServeSecrets(t *testing.T) {
 	r.reload <- syscall.SIGHUP
 	r.eventually("the complaint", func() bool { return strings.Contains(r.log.String(), "were not replaced") })
 	if a := status(two); a != 200 {
-		t.Errorf("behind a bad file %d", a)
+		t.Errorf("after a bad file: %d", a)
 	}
 	if log := r.log.String(); strings.Contains(log, one) || strings.Contains(log, two) || strings.Contains(log, "short") {
 		t.Errorf("the log holds a key:\n%s", log)
 	}
 }
 
-// TestServeRefusals: what cannot be served is said at once.
+// TestServeRefusals checks that a config that cannot be served is an error at the start.
 func TestServeRefusals(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
@@ -297,8 +297,7 @@ func TestServeRefusals(t *testing.T) {
 	}
 }
 
-// TestServeText holds a conversation by text with the agent that is part of the
-// program, and finds it in the metrics.
+// TestServeText holds a conversation by text with the built-in agent, and checks the metrics.
 func TestServeText(t *testing.T) {
 	r := serve(t, "server: {drain: off}")
 	var made createdAnswer
@@ -348,8 +347,8 @@ func TestServeText(t *testing.T) {
 	}
 }
 
-// TestServeWebRTC: a browser calls, is lost, and another one goes on with the
-// conversation.
+// TestServeWebRTC checks that a conversation continues with another browser when the first is
+// lost.
 func TestServeWebRTC(t *testing.T) {
 	r := serve(t, "server: {drain: off}\nlimits: {grace: 100ms}")
 	var agents struct {
@@ -401,7 +400,7 @@ func TestServeWebRTC(t *testing.T) {
 		return `{"resume":` + quoted(made.ResumeToken) + `,"sdp":` + quoted(offer) + `}`
 	})
 	if again.ID != made.ID || again.ResumeToken == made.ResumeToken {
-		t.Errorf("it goes on as %+v, it was %+v", again, made)
+		t.Errorf("the conversation continues as %+v, it was %+v", again, made)
 	}
 	r.eventually("the return", func() bool { return r.phase(made.ID) != "reconnecting" })
 	if status := r.do("POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"send_text","text":"book a flight"}`, nil); status != 202 {
@@ -413,8 +412,8 @@ func TestServeWebRTC(t *testing.T) {
 	}
 }
 
-// TestServeRealtime: a client of the OpenAI Realtime protocol talks to the agent
-// that it names as its model, and is in the list like everybody else.
+// TestServeRealtime checks that a Realtime client talks to the agent that it names as its
+// model, and that its conversation is listed.
 func TestServeRealtime(t *testing.T) {
 	const key = "key-number-one-0123456789"
 	t.Setenv(DefaultKeysEnv, "office "+key)

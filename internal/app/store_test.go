@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// booked is a conversation by text in which so many flights were booked.
+// booked returns a conversation by text in which a number of flights were booked.
 func booked(tb testing.TB, flights int) *conv.Conversation {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "a.db")
@@ -56,8 +56,8 @@ func booked(tb testing.TB, flights int) *conv.Conversation {
 	return c
 }
 
-// BenchmarkCheckpoint is a whole checkpoint: the copy of the state that the loop
-// makes, its JSON, and the file. Goal: below 200 us without encryption.
+// BenchmarkCheckpoint measures a whole checkpoint: the copy of the state that the loop makes,
+// its JSON, and the file. Goal: below 200 us without encryption.
 func BenchmarkCheckpoint(b *testing.B) {
 	b.Setenv("HOCKET_TEST_KEY", base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32)))
 	for _, n := range []int{1, 5} {
@@ -98,8 +98,7 @@ func BenchmarkCheckpoint(b *testing.B) {
 	}
 }
 
-// TestStoreExpires: what is older than the config keeps is gone when the file is
-// opened.
+// TestStoreExpires checks that opening the file removes what is older than the config keeps.
 func TestStoreExpires(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	store, err := OpenStore(t.Context(), path, config.Store{}, true)
@@ -122,7 +121,7 @@ func TestStoreExpires(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(list) > 0 && (list[0].Error == nil || !strings.Contains(list[0].Error.Error(), "field format")) {
-			t.Errorf("what is not a checkpoint is one: %+v", list[0])
+			t.Errorf("an invalid checkpoint is listed: %+v", list[0])
 		}
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
@@ -138,8 +137,8 @@ func TestStoreExpires(t *testing.T) {
 	}
 }
 
-// TestServeKeeps: a server keeps what its config names a file for, and a program
-// that opens the file beside it reads the conversation.
+// TestServeKeeps checks that a server saves conversations in the file of its config, and that
+// another program can read them at the same time.
 func TestServeKeeps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "serve.db")
 	r := serve(t, "server: {drain: off}\nstore: {path: "+path+"}\n") // the conversation is open at the end

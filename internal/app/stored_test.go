@@ -20,13 +20,13 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// hold holds a conversation by text, with one line of the person, to its end.
+// hold holds a conversation by text, with one line of the person, until its end.
 func (r *running) hold(line string) (id string) {
 	r.t.Helper()
 	return r.holdWith("", line)
 }
 
-// holdWith is hold with a caller.
+// holdWith is hold for a caller.
 func (r *running) holdWith(caller, line string) (id string) {
 	r.t.Helper()
 	var made api.Created
@@ -59,8 +59,8 @@ func (r *running) trace(id string) (int, []byte) {
 	return status, b
 }
 
-// TestStoredConversations: what a server keeps can be listed, read, replayed and
-// deleted, by whom it belongs to.
+// TestStoredConversations checks that the owner of stored conversations can list, read,
+// replay and delete them.
 func TestStoredConversations(t *testing.T) {
 	t.Setenv("HOCKET_API_KEYS", "office 0123456789abcdef-one, phone 0123456789abcdef-two")
 	path := filepath.Join(t.TempDir(), "store.db")
@@ -74,7 +74,7 @@ func TestStoredConversations(t *testing.T) {
 	var list api.StoredList
 	r.do("GET", "/v1/stored", "", &list)
 	if len(list.Conversations) != 2 || list.Conversations[0].ID != second || list.Conversations[1].ID != first {
-		t.Fatalf("the office has %+v", list)
+		t.Fatalf("the list of the office is %+v", list)
 	}
 	var page api.StoredList
 	r.do("GET", "/v1/stored?limit=1", "", &page)
@@ -88,7 +88,7 @@ func TestStoredConversations(t *testing.T) {
 	var one api.StoredDetails
 	r.do("GET", "/v1/stored/"+first, "", &one)
 	if one.Agent != "flights" || one.Transport != "text" || !one.Ended || !one.Trace || one.Started.IsZero() || len(one.Lines) < 3 {
-		t.Errorf("kept is %+v", one)
+		t.Errorf("the stored conversation is %+v", one)
 	}
 	said := false
 	for _, l := range one.Lines {
@@ -103,26 +103,26 @@ func TestStoredConversations(t *testing.T) {
 	}
 	var others api.AlternativeList
 	if status := r.do("GET", "/v1/stored/"+first+"/alternatives?barge_in=none", "", &others); status != http.StatusOK || len(others.Alternatives) > 0 {
-		t.Errorf("status %d: nobody has interrupted by text, expected no alternatives: %+v", status, others)
+		t.Errorf("status %d, alternatives %+v: expected none for a conversation by text", status, others)
 	}
 	if status := r.do("GET", "/v1/stored/"+theirs, "", nil); status != http.StatusNotFound {
-		t.Errorf("another's is answered with %d", status)
+		t.Errorf("the conversation of another owner: status %d", status)
 	}
 	if status, _ := r.trace(theirs); status != http.StatusNotFound {
-		t.Errorf("another's trace is answered with %d", status)
+		t.Errorf("the trace of another owner: status %d", status)
 	}
 	if status := r.do("DELETE", "/v1/stored/"+first, "", nil); status != http.StatusOK {
-		t.Errorf("deleted with %d", status)
+		t.Errorf("deletion: status %d", status)
 	}
 	if status, _ := r.trace(first); status != http.StatusNotFound {
-		t.Errorf("the trace of what was deleted is answered with %d", status)
+		t.Errorf("the trace after the deletion: status %d", status)
 	}
 	if strings.Contains(r.log.String(), "book a flight") {
 		t.Error("the log holds what was said")
 	}
 }
 
-// counting is a store that counts what is read.
+// counting is a store that counts reads.
 type counting struct {
 	*porttest.Store
 	loads int
@@ -135,8 +135,8 @@ func (c *counting) Load(ctx context.Context, id string) ([]byte, bool, error) {
 
 func (c *counting) Close() error { return nil }
 
-// TestListReadsOnce: to list conversations each is read once, and again when it was saved;
-// one that cannot be read is listed with the reason, and is in nobody's way.
+// TestListReadsOnce checks that a list reads each conversation once, and again after it was
+// saved, and that one that cannot be read is listed with the reason.
 func TestListReadsOnce(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	mem := &counting{Store: &porttest.Store{Now: func() time.Time { return now }}}
@@ -199,9 +199,10 @@ func TestListReadsOnce(t *testing.T) {
 	list(all, 3, "a", "b", "broken")
 }
 
-// TestCallerIsFoundByTheirMark: to list the conversations of a caller those of others are not
-// read, however the store is sealed: after a change of its keys, and after one was lost, whose
-// conversations may be the caller's. What was kept before there were marks is read once.
+// TestCallerIsFoundByTheirMark checks that listing the conversations of a caller does not
+// read those of others, whatever the keys of the store: also after a change of keys, and
+// after a key was lost, whose conversations may be the caller's. Conversations without a mark
+// are read once.
 func TestCallerIsFoundByTheirMark(t *testing.T) {
 	mem := &counting{Store: &porttest.Store{}}
 	store := func(keys ...byte) *Store {
@@ -261,7 +262,8 @@ func TestCallerIsFoundByTheirMark(t *testing.T) {
 	find(plain, "bob", 1, "b")
 	find(plain, "eve", 0)
 
-	// The store is sealed from now on: what it has in the clear is an error, and may be anybody's.
+	// The store is sealed from now on: its unsealed conversations are errors, and may be any
+	// caller's.
 	for _, id := range []string{"before", "nobody's", "a", "b"} {
 		if err := mem.Delete(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -275,7 +277,7 @@ func TestCallerIsFoundByTheirMark(t *testing.T) {
 	find(two, "ann", 3, "a1?", "a2", "b1?")
 	find(two, "ann", 3, "a1?", "a2", "b1?")
 	find(both, "bob", 2, "b1", "b2")
-	// A conversation that goes on is sealed with the new key, and so is its mark.
+	// A continued conversation is sealed with the new key, and so is its mark.
 	save(both.marking("me/bob"), "b1", "bob")
 	find(two, "bob", 3, "a1?", "b1", "b2")
 	entries, err := mem.Marked(t.Context(), nil, nil)
@@ -285,6 +287,6 @@ func TestCallerIsFoundByTheirMark(t *testing.T) {
 	marks, _ := one.marks("me/ann")
 	others, _ := two.marks("me/ann")
 	if bytes.Contains(marks[0], []byte("ann")) || bytes.Equal(marks[0], others[0]) {
-		t.Errorf("the marks %x and %x tell whose they are", marks[0], others[0])
+		t.Errorf("the marks %x and %x reveal their callers", marks[0], others[0])
 	}
 }

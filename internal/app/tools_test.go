@@ -17,7 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// crm is an MCP server with a customer in it, over HTTP.
+// crm starts an MCP server over HTTP that knows one customer, and returns its URL.
 func crm(t *testing.T) string {
 	t.Helper()
 	s := sdk.NewServer(&sdk.Implementation{Name: "crm", Version: "1"}, nil)
@@ -35,8 +35,7 @@ func crm(t *testing.T) string {
 	return server.URL
 }
 
-// toolsOf opens an installation's tools, until the test ends, and returns those of an
-// agent.
+// toolsOf opens an installation's tools until the test ends, and returns those of an agent.
 func toolsOf(t *testing.T, o ToolOptions, agent *settings.Agent) (flows, model port.Tool) {
 	t.Helper()
 	tools, err := OpenTools(t.Context(), o)
@@ -83,8 +82,8 @@ flows:
       - {step: told, type: say, message: "You are {customer}."}
 `
 
-// TestFlowCallsMCP: a flow's action is a tool of a server, its output a part of the
-// result.
+// TestFlowCallsMCP checks an action that is a tool of an MCP server, with a part of the
+// result as its output.
 func TestFlowCallsMCP(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -101,8 +100,8 @@ func TestFlowCallsMCP(t *testing.T) {
 	}
 }
 
-// TestFlowRunsCommand: a flow's action is a program, its outputs a part of the result,
-// and what it needs is looked for at the start.
+// TestFlowRunsCommand checks an action that is a program, with parts of the result as its
+// outputs, and that its requirements are checked at the start.
 func TestFlowRunsCommand(t *testing.T) {
 	text := `version: "1.0"
 slots: {topic: {type: any}}
@@ -172,8 +171,8 @@ flows:
 	}
 }
 
-// TestLongResults: with a model, what is too long for it is summarised; what a flow
-// takes of a result is whole.
+// TestLongResults checks that a result too long for a model is summarized, and that a flow
+// reads the whole result.
 func TestLongResults(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -199,7 +198,8 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 	if err != nil || out != "Summary of a result of 8892 characters: many" || asked != 1 {
 		t.Errorf("%q, error %v, %d requests", out, err, asked)
 	}
-	// The action is the model's too: as a task it is summarised for the one alone.
+	// The model can call the action too. As a task, its result is summarized for the model
+	// only.
 	s := &Server{}
 	s.roster.set([]*served{{name: "a", flowTools: flows, modelTools: model}})
 	for action, want := range map[bool]int{true: 8000, false: len("Summary of a result of 10902 characters: many")} {
@@ -216,7 +216,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: all}
 	}
 }
 
-// TestFlowAsksAgent: a flow's action is an agent elsewhere.
+// TestFlowAsksAgent checks an action that is an agent elsewhere.
 func TestFlowAsksAgent(t *testing.T) {
 	card := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -241,7 +241,7 @@ flows: {f: {trigger: {intents: [go]}, steps: [{step: a, type: action, call: plan
 	}
 }
 
-// TestToolsOfAgents: what a model may call is what the agent's file says.
+// TestToolsOfAgents checks that a model may call the tools that the agent's file names.
 func TestToolsOfAgents(t *testing.T) {
 	tools, err := OpenTools(t.Context(), ToolOptions{Tools: config.Tools{
 		MCP: []config.MCPServer{{Name: "crm", URL: crm(t), Prefix: "crm_"}},

@@ -35,8 +35,8 @@ func upstreamFiles(t *testing.T, agent, config string) (agentFile, configFile, s
 	return write("agent.yaml", agent), write("hocket.yaml", config), write("caller.wav", wav.String())
 }
 
-// TestCallOverUpstream: a call from files over a service that the config names for the agent, and the
-// replay of its trace without the service.
+// TestCallOverUpstream holds a call from files over a service of the config, and replays its
+// trace without the service.
 func TestCallOverUpstream(t *testing.T) {
 	for _, c := range []struct{ name, agent, want string }{
 		{"an agent without flows", "version: \"1.0\"\ninstructions: Be kind.\nupstream: front\n", "This is answer 1."},
@@ -95,7 +95,7 @@ func TestCallOverUpstream(t *testing.T) {
 	}
 }
 
-// TestUpstreamConfig checks what is refused, and who may send a key where.
+// TestUpstreamConfig checks which configs are refused, and to which server a key may be sent.
 func TestUpstreamConfig(t *testing.T) {
 	for _, c := range []struct{ name, agent, config, want string }{
 		{"no such service", "upstream: frnt", "upstreams: [{name: front}]", `names the speech-to-speech service "frnt"`},

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// iban is an account number as somebody reads it aloud, with pauses to look.
+// iban is an account number as somebody reads it aloud, with pauses.
 const iban = "D E eight nine [700ms] three seven zero four [700ms] zero zero four four [700ms] " +
 	"zero five three two [700ms] zero one three zero [700ms] zero zero"
 
@@ -150,8 +150,8 @@ func TestExamplesBySpeech(t *testing.T) {
 	}
 }
 
-// holdCall holds a call with an example and returns what was said by both, the
-// agent's words whole, and what of them was cut off.
+// holdCall holds a call with an example and returns what both said, with the agent's words
+// whole, and what of them was cut off.
 func holdCall(t *testing.T, agent string, lines []CallerLine) (meant, unheard string) {
 	t.Helper()
 	var words dialogue

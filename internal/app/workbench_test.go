@@ -12,8 +12,8 @@ import (
 	"github.com/hocketvoice/hocket/server/api"
 )
 
-// TestChangedAgent: one conversation gets a developer's instructions and voice, and the agent
-// keeps its own.
+// TestChangedAgent checks that a developer's instructions and voice apply to one
+// conversation, and that the agent keeps its own.
 func TestChangedAgent(t *testing.T) {
 	dir := t.TempDir()
 	agent := filepath.Join(dir, "shop.yaml")
@@ -56,14 +56,14 @@ func TestChangedAgent(t *testing.T) {
 	}
 }
 
-// TestDevelopers: the keys of the names that the config lists may change an agent; without
-// keys those on this machine may.
+// TestDevelopers checks that keys whose names the config lists may change an agent; without
+// keys, clients on this machine may.
 func TestDevelopers(t *testing.T) {
 	const change = `{"transport":"text","changes":{"voice":"rms"}}`
 	local := serve(t, "server: {drain: off}")
 	var list api.AgentList
 	if local.do("GET", "/v1/agents", "", &list); list.Agents[0].Settings == nil {
-		t.Error("without keys nobody is a developer")
+		t.Error("without keys a client on this machine is not a developer")
 	}
 	if status := local.do("POST", "/v1/conversations", change, nil); status != http.StatusCreated {
 		t.Errorf("without keys: status %d", status)
@@ -80,7 +80,7 @@ func TestDevelopers(t *testing.T) {
 			t.Errorf("%s: settings %+v", key, list.Agents[0].Settings)
 		}
 	}
-	// What is made with a developer's key for a browser is none.
+	// A client token made with a developer's key is not a developer's.
 	r.key = "0123456789abcdef-one"
 	var token api.ClientToken
 	r.do("POST", "/v1/client_tokens", "", &token)
@@ -90,8 +90,8 @@ func TestDevelopers(t *testing.T) {
 	}
 }
 
-// TestChangesAreStored: a conversation whose agent a developer has changed keeps the changes in
-// another process, as it keeps the version of the agent.
+// TestChangesAreStored checks that a conversation keeps a developer's changes of its agent in
+// another process, as it keeps the agent's version.
 func TestChangesAreStored(t *testing.T) {
 	asked := make(chan string, 100)
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

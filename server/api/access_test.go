@@ -219,7 +219,7 @@ func (dumb) Resume(context.Context, []byte) (string, bool, error) { return "", f
 func (dumb) Grant(context.Context, string, port.Grant) error      { return errDumb }
 func (dumb) Holder(context.Context, string) (string, bool, error) { return "", false, errDumb }
 
-// TestStoreDumb checks that a server without its store does not call tokens invalid
+// TestStoreDumb checks that a server whose store does not answer does not call tokens invalid
 // that only the store knows, and that its own tokens work.
 func TestStoreDumb(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys, o.Home = mustKeys(t, keyOne), dumb{} })

@@ -63,7 +63,7 @@ func TestContext(t *testing.T) {
 	}
 	want("behind what was refused", set)
 
-	// Nobody else gets at it.
+	// No other client can read or set it.
 	h.refused(http.StatusNotFound, "no_such_conversation", "GET", "/v1/conversations/"+other.ID+"/context", "")
 	h.refused(http.StatusNotFound, "no_such_conversation", "PATCH", "/v1/conversations/"+other.ID+"/context", `{"files":{"b":1}}`)
 	for _, key := range []string{keyTwo, other.AccessToken} {
@@ -78,7 +78,7 @@ func TestContext(t *testing.T) {
 	h.key = keyOne
 	want("behind others", set)
 
-	// It has no words for who lists the conversations, and none is logged.
+	// The list of conversations has no words, and the log has none.
 	if _, b := h.do("GET", "/v1/conversations/"+made.ID, ""); strings.Contains(string(b), "a.go") {
 		t.Errorf("the details have it: %s", b)
 	}
@@ -172,8 +172,8 @@ func TestContextsSetAtOnce(t *testing.T) {
 	}
 }
 
-// TestContextOfAPrivateConversation checks that with privacy "none" the context is for
-// whom asks for it alone: no message that is sent later has it.
+// TestContextOfAPrivateConversation checks that with privacy "none" only requests for the
+// context return it: no later message has it.
 func TestContextOfAPrivateConversation(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("secret")

@@ -222,8 +222,7 @@ func TestReadyWithoutOptional(t *testing.T) {
 	}
 }
 
-// TestSecurityHeaders: what keeps browsers from doing with an answer what it is
-// not for.
+// TestSecurityHeaders checks the headers that restrict what browsers do with an answer.
 func TestSecurityHeaders(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	for path, want := range map[string]map[string]string{

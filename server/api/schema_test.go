@@ -242,7 +242,7 @@ func TestEventSchema(t *testing.T) {
 	}
 }
 
-// TestUnknownPaths: they fail as everything else does.
+// TestUnknownPaths checks that unknown paths are answered with an error like others.
 func TestUnknownPaths(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	h.refused(http.StatusNotFound, "no_such_path", "GET", "/v1/nothing", "")

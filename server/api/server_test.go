@@ -227,7 +227,7 @@ func (h *house) listen(path string, headers ...string) *stream {
 	return s
 }
 
-// next is the next message; io.EOF ends the stream.
+// next returns the next message; io.EOF ends the stream.
 func (s *stream) next() (hub.Message, error) {
 	ended := false
 	for {
@@ -329,9 +329,9 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestSeedMessages: the messages of the seeds have exactly the seeds' fields, with the
-// values that are meant: the state's words and turn, the instant of the change, how long
-// turns and states took. A reply by text is over at once: nothing interrupts it.
+// TestSeedMessages checks that the messages of the seeds have exactly the seeds' fields, with
+// the expected values: the state's words and turn, the time of the change, the duration of
+// turns and states. A reply by text is over at once: nothing interrupts it.
 func TestSeedMessages(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")

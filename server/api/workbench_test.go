@@ -9,7 +9,7 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// bench is a workbench of the office's.
+// bench is a workbench of the key office.
 type bench struct {
 	call func(agent, transport string) (hub.Call, error)
 	got  []Changes

@@ -19,9 +19,9 @@ import (
 	"github.com/hocketvoice/hocket/store/sqlite"
 )
 
-// BenchmarkAnswer is how long a client that types waits for the last caption of an answer,
-// by where the conversation is kept: the answer waits for the turn to be written. Goal: a
-// store adds less than 10 ms, with a disk of a server.
+// BenchmarkAnswer measures how long a typing client waits for the last caption of an answer,
+// by store: the answer waits until the turn is saved. Goal: a store adds less than 10 ms,
+// with a server's disk.
 func BenchmarkAnswer(b *testing.B) {
 	durable := pgtest.Server{Durable: true}
 	b.Cleanup(func() {
@@ -63,7 +63,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// answers asks and waits for the answer, again and again, in conversations of 50 turns.
+// answers asks and waits for the answer repeatedly, in conversations of 50 turns.
 func answers(b *testing.B, store port.Store) {
 	flows, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte("settings: {language: en}\nflows:\n  hello:\n    description: say hello\n" +
 		"    trigger: {intents: [hello]}\n    steps:\n      - {step: a, type: say, message: \"Hello to you.\"}\n")}})

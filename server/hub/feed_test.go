@@ -64,7 +64,7 @@ func TestFeedAsAModel(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// What it has not seen, by kind.
+				// The messages that the reader has not seen, by kind.
 				var events, steps []Message
 				for _, p := range all {
 					switch {

@@ -157,7 +157,7 @@ func TestMemoryStays(t *testing.T) {
 			return n
 		}
 		if n := left(); n != [3]int{len(ids), 0, 0} {
-			t.Errorf("conversations, sessions and legs behind their end: %v, want those that are listed alone", n)
+			t.Errorf("conversations, sessions and legs after their end: %v, want only those that are listed", n)
 		}
 		for _, id := range ids {
 			c, ok := h.Find(id)
@@ -165,7 +165,7 @@ func TestMemoryStays(t *testing.T) {
 				t.Fatal("an ended conversation is forgotten at once")
 			}
 			if trace, ok := c.Trace(); !ok || len(trace.Lines) < 2 || c.Details().Snapshot.Label == "" || len(c.Details().Transitions) == 0 {
-				t.Errorf("what there is to know is gone: %d lines, %+v", len(trace.Lines), c.Details())
+				t.Errorf("the trace and the details are gone: %d lines, %+v", len(trace.Lines), c.Details())
 			}
 			if err := c.Command(hub.Command{Type: "interrupt"}); !errors.Is(err, session.ErrEnded) || c.Kept(t.Context()) {
 				t.Errorf("a command behind the end: %v", err)
@@ -174,7 +174,7 @@ func TestMemoryStays(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := left(); n != [3]int{} {
-			t.Errorf("conversations, sessions and legs behind their time: %v, want none", n)
+			t.Errorf("conversations, sessions and legs after their time: %v, want none", n)
 		}
 		small := mustHub(t, hub.Options{EndedBytes: 1})
 		defer drained(small)
@@ -185,7 +185,7 @@ func TestMemoryStays(t *testing.T) {
 		<-c.Done()
 		synctest.Wait()
 		if _, ok := small.Find(c.ID()); ok {
-			t.Error("a conversation is listed that has more bytes than all may have")
+			t.Error("a conversation is listed that exceeds the limit of bytes")
 		}
 	})
 }
@@ -219,7 +219,7 @@ func TestEnded(t *testing.T) {
 			t.Errorf("the list is %+v", list)
 		}
 		if list := h.List(func(o string) bool { return o == "you" }); len(list) != 0 {
-			t.Errorf("somebody else sees %+v", list)
+			t.Errorf("another owner sees %+v", list)
 		}
 		time.Sleep(2 * time.Minute)
 		if list := h.List(nil); len(list) != 0 {
@@ -412,10 +412,10 @@ func TestHold(t *testing.T) {
 			t.Errorf("its trace: %v, %d lines", ok, len(trace.Lines))
 		}
 		if _, refused := hold("another"); !errors.Is(<-refused, hub.ErrFull) {
-			t.Error("one too many was held")
+			t.Error("a conversation began above the limit")
 		}
 		if _, ok := h.Find("another"); ok {
-			t.Error("what was refused is found")
+			t.Error("a refused conversation is found")
 		}
 		drained(h)
 		if err := <-done; err != nil {
@@ -425,7 +425,7 @@ func TestHold(t *testing.T) {
 			t.Errorf("the list is %+v", list)
 		}
 		if _, refused := hold("late"); !errors.Is(<-refused, hub.ErrDraining) {
-			t.Error("one was held behind the drain")
+			t.Error("a conversation began after the drain")
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// slow is a store that takes its time.
+// slow is a store that answers late.
 type slow struct {
 	porttest.Store
 	takes time.Duration
@@ -34,8 +34,8 @@ func (s *slow) Save(ctx context.Context, h port.Hold, b []byte) error {
 	}
 }
 
-// TestAnswersAheadOfTheWarning: a client knows that the store is away when it reads words
-// that were not kept.
+// TestAnswersAheadOfTheWarning checks that a client knows that the store is away when it
+// reads words that were not saved.
 func TestAnswersAheadOfTheWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{})
@@ -68,9 +68,8 @@ func TestAnswersAheadOfTheWarning(t *testing.T) {
 	})
 }
 
-// TestAnswersLostInAKill: when a client reads the agent's answer to a turn, in part or
-// whole, the store has the turn: a process that is killed then loses nothing that was
-// answered.
+// TestAnswersLostInAKill checks that the store has a turn when a client reads the agent's
+// answer to it, in part or whole, so that a killed process loses nothing that was answered.
 func TestAnswersLostInAKill(t *testing.T) {
 	flows, problems := dialog.Parse([]agent.File{{Name: "a.yaml", Data: []byte(`
 settings: {language: en, greeting: "Hello."}
@@ -138,9 +137,9 @@ flows:
 	})
 }
 
-// TestAnswerKeptAndNotRead: an answer that was kept as told, and that its client has not
-// read because the process was killed in that moment, is told by the process that goes on,
-// with its time: a client that has read it knows it by that.
+// TestAnswerKeptAndNotRead checks that the process that continues repeats an answer, with its
+// time, that was saved as told but not read by the client because the process was killed. A
+// client that has read it recognizes it by the time.
 func TestAnswerKeptAndNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &porttest.Store{}

@@ -11,8 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// While sound is late no call begins, conversations by text do, and those who are in a call
-// are told.
+// While sound is late no call begins, conversations by text do, and current callers are told.
 func TestLateSoundRefusesCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pace := hub.NewPace(0, nil)

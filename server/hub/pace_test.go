@@ -32,14 +32,14 @@ func TestPace(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if p.Late() {
-			t.Error("one in twenty is late, not more")
+			t.Error("one in twenty is late: it must not be reported yet")
 		}
 		for range 10 {
 			frames(p, 100, 6)
 			time.Sleep(time.Second)
 		}
 		if !p.Late() {
-			t.Error("more than one in twenty is late, and nothing is said")
+			t.Error("more than one in twenty is late, and it is not reported")
 		}
 		for range 10 {
 			frames(p, 100, 1)
@@ -53,7 +53,7 @@ func TestPace(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if p.Late() {
-			t.Error("nothing is late any more")
+			t.Error("nothing is late: it must be over")
 		}
 		if got := strings.Count(log.String(), "\n"); got != 2 {
 			t.Errorf("the log has %d lines, expected 2:\n%s", got, &log)
@@ -70,7 +70,7 @@ func TestPaceOfFewFrames(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if p.Late() {
-			t.Error("one second of one call was enough")
+			t.Error("one second of one call was reported as late")
 		}
 		for range 3 {
 			for range 50 {
@@ -79,11 +79,11 @@ func TestPaceOfFewFrames(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if !p.Late() {
-			t.Error("each frame takes half as long again as it lasts")
+			t.Error("each frame takes half as long again as it lasts, and it is not reported")
 		}
 		time.Sleep(11 * time.Second)
 		if p.Late() {
-			t.Error("there was no sound for ten seconds")
+			t.Error("there was no sound for ten seconds: it must be over")
 		}
 	})
 }

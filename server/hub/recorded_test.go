@@ -99,7 +99,7 @@ func same(t *testing.T, path string, want []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the machine and the hub make now: 'go test ./server/hub -rewrite' writes it; look at what has changed", path)
+		t.Errorf("%s differs from the output of the machine and the hub: 'go test ./server/hub -rewrite' writes it; read the diff", path)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/waittest"
 )
 
-// TestNothingIsLeft: when a conversation is deleted or has expired no row of it is
-// left; its bytes are in the tables' files until those are vacuumed.
+// TestNothingIsLeft checks that no row of a deleted or expired conversation is left. Its
+// bytes are in the tables' files until these are vacuumed.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
@@ -31,7 +31,7 @@ func TestNothingIsLeft(t *testing.T) {
 		},
 	} {
 		h := claimed(t, s, "Shatterhand of "+name, "node")
-		// Words that no compression hides.
+		// Words that compression does not hide.
 		if err := errors.Join(s.Save(t.Context(), h, []byte("Winnetou of "+name)), s.Append(t.Context(), h, 1, []byte("Nscho-tschi of "+name)),
 			s.Grant(t.Context(), h, grant([]byte("access of "+name), []byte("resume of "+name)))); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestNothingIsLeft(t *testing.T) {
 		there := server.Words(t, url, words)
 		for _, w := range words {
 			if len(there[w]) == 0 {
-				t.Errorf("%q is nowhere: the test does not see it", w)
+				t.Errorf("%q is in no file before the deletion: the test cannot fail", w)
 			}
 		}
 		if err := remove(h.ID); err != nil {
@@ -56,8 +56,8 @@ func TestNothingIsLeft(t *testing.T) {
 				t.Errorf("%s: %d rows are left in %s, error %v", name, n, table, err)
 			}
 		}
-		// A vacuum leaves rows that a transaction which runs at the same time may still see: that
-		// of an automatic analysis, for example.
+		// A vacuum leaves rows that a concurrent transaction may still see, for example that
+		// of an automatic analysis.
 		waittest.Until(t, "the files without what was removed with "+name, nil, func() bool {
 			execute(t, admin, "VACUUM FULL")
 			execute(t, admin, "SELECT pg_switch_wal()")
@@ -75,8 +75,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestExpireLooksAgain: what was saved or claimed since it was found to be old stays,
-// and what others have deleted does not count.
+// TestExpireLooksAgain checks that conversations saved or claimed after they were found to be
+// old stay, and that those deleted by others are not counted.
 func TestExpireLooksAgain(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)

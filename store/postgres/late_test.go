@@ -9,10 +9,10 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// TestStatementsThatArriveLate: what a process has given up, and done anew, may still be
-// in the buffers of a network that was away, and reach the database behind what came
-// later. It must not bring back an older state of a conversation, the tokens that its
-// client had before, or a claim that fences the one that goes on.
+// TestStatementsThatArriveLate checks statements that a process has given up and repeated,
+// and that reach the database late, from the buffers of a network that was away. They must
+// not restore an older state of a conversation, earlier tokens of its client, or a claim that
+// fences the process that continues it.
 func TestStatementsThatArriveLate(t *testing.T) {
 	url := server.Database(t)
 	p, through := server.Proxy(t, url)
@@ -33,7 +33,8 @@ func TestStatementsThatArriveLate(t *testing.T) {
 			return err
 		},
 	}
-	// Each has a connection of its own, over which it has been sent before: it is sent at once.
+	// Each call has a connection of its own and was made on it before, so that it is sent at
+	// once.
 	var stores []*Store
 	for _, call := range late {
 		s := begun(t, Options{URL: through + "&application_name=late&pool_max_conns=1"})
@@ -47,7 +48,7 @@ func TestStatementsThatArriveLate(t *testing.T) {
 	for i, call := range late {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		if err := call(ctx, stores[i], "b"); err == nil {
-			t.Error("a dead line has answered")
+			t.Error("a dead connection has answered")
 		}
 		cancel()
 	}
@@ -66,14 +67,14 @@ func TestStatementsThatArriveLate(t *testing.T) {
 		var n int
 		err := now.pool.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'late'").Scan(&n)
 		if err == nil && n > 0 {
-			err = fmt.Errorf("%d are there", n)
+			err = fmt.Errorf("%d late connections are open", n)
 		}
 		return err
 	})
 	wantLoaded(t, now, "a", "new")
 	for token, want := range map[string]string{"rnew": "a", "rold": ""} {
 		if id, _, err := now.Resume(t.Context(), []byte(token)); err != nil || id != want {
-			t.Errorf("%s is good for %q, error %v; expected %q", token, id, err, want)
+			t.Errorf("%s is valid for %q, error %v; expected %q", token, id, err, want)
 		}
 	}
 	if lost, err := now.Fenced(t.Context(), []port.Hold{h, b}); err != nil || len(lost) > 0 {
@@ -81,8 +82,8 @@ func TestStatementsThatArriveLate(t *testing.T) {
 	}
 }
 
-// TestWritesOfTheNextClaim: the numbers of a process begin anew, and what it writes under
-// its own claim is written.
+// TestWritesOfTheNextClaim checks that a process whose numbers start again can write under
+// its own claim.
 func TestWritesOfTheNextClaim(t *testing.T) {
 	url := server.Database(t)
 	first, next := begun(t, Options{URL: url}), begun(t, Options{URL: url})

@@ -14,7 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// other is another connection to the database of a store, which does what it likes.
+// other opens another connection to the database of a store.
 func other(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), url)
@@ -36,7 +36,7 @@ func execute(t *testing.T, c *pgx.Conn, text string, args ...any) {
 	}
 }
 
-// blocked is how many wait for a lock of the connection's transaction.
+// blocked returns how many connections wait for a lock of the connection's transaction.
 func blocked(ctx context.Context, t *testing.T, c *pgx.Conn) (n int) {
 	t.Helper()
 	_, err := c.Exec(ctx, "SELECT pg_stat_clear_snapshot()") // else a transaction sees no change
@@ -49,7 +49,7 @@ func blocked(ctx context.Context, t *testing.T, c *pgx.Conn) (n int) {
 	return n
 }
 
-// waiting waits until somebody waits for a lock of the connection's transaction.
+// waiting waits until another connection waits for a lock of the connection's transaction.
 func waiting(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	eventually(t, func(ctx context.Context) error {
@@ -72,8 +72,8 @@ func claimed(t *testing.T, s *Store, id, node string) port.Hold {
 	return h
 }
 
-// TestWriteWaitsForClaim: what is written while a claim is being made is fenced by it,
-// or not, as the claim ends.
+// TestWriteWaitsForClaim checks that a write during a claim waits for it, and is refused only
+// if the claim succeeds.
 func TestWriteWaitsForClaim(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -103,8 +103,7 @@ func TestWriteWaitsForClaim(t *testing.T) {
 	}
 }
 
-// TestClaimWaitsForWrite: who has claimed a conversation sees the last thing that was
-// written under the hold before.
+// TestClaimWaitsForWrite checks that a claim sees the last write under the previous hold.
 func TestClaimWaitsForWrite(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
@@ -132,8 +131,8 @@ func TestClaimWaitsForWrite(t *testing.T) {
 	}
 }
 
-// TestClaimSeesWhatItWaitedFor: a node that began while a claim waited for that of
-// another is seen by it.
+// TestClaimSeesWhatItWaitedFor checks that a claim that waited for another one sees a node
+// that began meanwhile.
 func TestClaimSeesWhatItWaitedFor(t *testing.T) {
 	url := server.Database(t)
 	s, winner := begun(t, Options{URL: url}), other(t, url)
@@ -158,11 +157,12 @@ func TestClaimSeesWhatItWaitedFor(t *testing.T) {
 	}
 	execute(t, winner, "COMMIT")
 	if h, ok := errors.AsType[*port.HeldError](<-done); !ok || h.Node.ID != "late" {
-		t.Errorf("%v, expected that late holds it", h)
+		t.Errorf("the hold is %v, expected that of late", h)
 	}
 }
 
-// TestOfFiftyProcessesOneWins: the claimants have connections of their own.
+// TestOfFiftyProcessesOneWins checks that one of fifty claimants with connections of their
+// own succeeds.
 func TestOfFiftyProcessesOneWins(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
@@ -193,13 +193,13 @@ func TestOfFiftyProcessesOneWins(t *testing.T) {
 			}
 		}
 		if won != 1 {
-			t.Fatalf("%d of them have it", won)
+			t.Fatalf("%d processes hold the conversation, expected 1", won)
 		}
 	}
 }
 
-// TestNoDeadlock: everything at once, on the same few conversations, by several
-// processes: no call fails but by its own rules.
+// TestNoDeadlock makes all kinds of calls at once, on a few conversations and by several
+// processes, and checks that none fails except by its own rules.
 func TestNoDeadlock(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)
@@ -219,7 +219,7 @@ func TestNoDeadlock(t *testing.T) {
 	all.Wait()
 }
 
-// anything does something to one of three conversations.
+// anything makes a random call on one of three conversations.
 func anything(ctx context.Context, s *Store, rnd *rand.Rand, node string) error {
 	id := fmt.Sprint("c", rnd.IntN(3))
 	switch rnd.IntN(6) {

@@ -58,7 +58,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// FuzzURL: whatever stands around it, no error tells the password.
+// FuzzURL checks that no error contains the password, whatever surrounds it.
 func FuzzURL(f *testing.F) {
 	f.Add("", "", "?sslmode=strict")
 	f.Add("/", "?#", ":port/database")
@@ -78,7 +78,7 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestSettings: what the URL says counts, and what it does not is bounded.
+// TestSettings checks that the URL's settings override the defaults.
 func TestSettings(t *testing.T) {
 	c, err := Options{URL: "postgres://host/database", Timeout: time.Second}.pool()
 	if err != nil {
@@ -98,7 +98,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestRefused: the server's refusals are told, and no password is.
+// TestRefused checks that errors contain the server's refusal and no password.
 func TestRefused(t *testing.T) {
 	good := server.Database(t)
 	change := func(f func(*url.URL)) string {
@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTLS: the URL asks for it, with the server's certificate looked at.
+// TestTLS checks that the URL can require TLS with a verified certificate.
 func TestTLS(t *testing.T) {
 	database := server.Database(t)
 	secure := func(query string) string { return strings.Replace(database, "sslmode=disable", query, 1) }
@@ -139,7 +139,7 @@ func TestTLS(t *testing.T) {
 	wantError(t, err, "certificate")
 }
 
-// TestErrorsHoldNoValues: neither what is written nor its parts are in an error.
+// TestErrorsHoldNoValues checks that no error contains what is written.
 func TestErrorsHoldNoValues(t *testing.T) {
 	s := begun(t, Options{URL: server.Database(t), MaxSnapshot: 100})
 	a, b := claimed(t, s, "a", "n"), claimed(t, s, "b", "n")
@@ -153,7 +153,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 	wantError(t, s.Grant(t.Context(), a, grant(long, nil)), "a digest has 600 bytes: expected at most 64")
 }
 
-// TestTooLarge: what others have written larger than this store takes is an error.
+// TestTooLarge checks that reading a value above the store's limit is an error.
 func TestTooLarge(t *testing.T) {
 	url := server.Database(t)
 	s, small := begun(t, Options{URL: url}), begun(t, Options{URL: url, MaxSnapshot: 10})

@@ -11,7 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// calls is every call of a store, by name.
+// calls returns every call of a store, by name.
 func calls(s *Store) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"save":   func(ctx context.Context) error { return s.Save(ctx, port.Hold{ID: "a"}, []byte("x")) },
@@ -42,7 +42,7 @@ func eventually(t *testing.T, call func(context.Context) error) {
 	waittest.Until(t, "a call that succeeds", nil, func() bool { return call(ctx) == nil })
 }
 
-// allFail makes every call at once, several times each, and asks that each fails.
+// allFail makes every call at once, several times each, and checks that each fails.
 func allFail(t *testing.T, s *Store, words ...string) {
 	t.Helper()
 	begin := time.Now()
@@ -75,8 +75,8 @@ func allSucceed(t *testing.T, s *Store) {
 	}
 }
 
-// TestServerRestarts: while the database is stopped each call fails at once, and when
-// it is back the store goes on with what was written.
+// TestServerRestarts checks that each call fails at once while the database is stopped, and
+// that the store has what was written when it is back.
 func TestServerRestarts(t *testing.T) {
 	s := begun(t, Options{URL: server.Database(t)})
 	h := claimed(t, s, "held", "n")
@@ -94,7 +94,8 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreCut: whatever runs fails, and what comes next succeeds.
+// TestConnectionsAreCut checks that running calls fail when their connections are cut, and
+// that the next ones succeed.
 func TestConnectionsAreCut(t *testing.T) {
 	p, url := server.Proxy(t, server.Database(t))
 	s := begun(t, Options{URL: url})
@@ -109,8 +110,8 @@ func TestConnectionsAreCut(t *testing.T) {
 	wantLoaded(t, s, "a", "x")
 }
 
-// TestDeadLine: nobody answers, and nobody says so. Each call ends with its own limit
-// or the caller's.
+// TestDeadLine checks that each call ends with its own limit or the caller's if the database
+// does not answer and the connection stays open.
 func TestDeadLine(t *testing.T) {
 	p, url := server.Proxy(t, server.Database(t))
 	const limit = 2 * time.Second // a busy machine answers within it
@@ -141,15 +142,15 @@ func TestDeadLine(t *testing.T) {
 	})
 }
 
-// patient is the same store with a limit that no test waits for.
+// patient returns the same store with a limit longer than the test.
 func patient(s *Store) *Store {
 	p := *s
 	p.opts.Timeout = time.Hour
 	return &p
 }
 
-// TestStatementTimeout: the database ends what takes too long by itself, and gives its
-// locks back, even when nobody tells it that the caller has gone.
+// TestStatementTimeout checks that the database ends a statement that takes too long and
+// releases its locks, even if it is not told that the caller has gone.
 func TestStatementTimeout(t *testing.T) {
 	url := server.Database(t)
 	p, through := server.Proxy(t, url)
@@ -158,7 +159,7 @@ func TestStatementTimeout(t *testing.T) {
 	execute(t, blocker, "BEGIN")
 	execute(t, blocker, "UPDATE hocket.claims SET moved = now()")
 	wantError(t, s.Save(t.Context(), h, []byte("x")), `save "a"`)
-	// Those who wait for the lock end although their line is dead.
+	// Those that wait for the lock end although their connection is dead.
 	done := make(chan error, 1)
 	go func() { done <- s.Save(t.Context(), h, []byte("x")) }()
 	waiting(t, blocker)
@@ -166,7 +167,7 @@ func TestStatementTimeout(t *testing.T) {
 	wantError(t, <-done, "no answer within 2s")
 	eventually(t, func(ctx context.Context) error {
 		if n := blocked(ctx, t, blocker); n > 0 {
-			return fmt.Errorf("%d wait for ever", n)
+			return fmt.Errorf("%d statements still wait", n)
 		}
 		return nil
 	})
@@ -176,8 +177,8 @@ func TestStatementTimeout(t *testing.T) {
 	wantLoaded(t, s, "a", "y")
 }
 
-// TestPoolIsBounded: a store has no more connections than its URL says, and who finds
-// none waits for the limit of a call.
+// TestPoolIsBounded checks that a store has no more connections than its URL says, and that a
+// call without a free one waits for its limit.
 func TestPoolIsBounded(t *testing.T) {
 	s := begun(t, Options{URL: server.Database(t) + "&pool_max_conns=2", Timeout: time.Hour})
 	done := make(chan error, 30)

@@ -22,8 +22,8 @@ func TestSchemaVersionIsThatOfTheLastMigration(t *testing.T) {
 	}
 }
 
-// TestOpenedAtOnce: of several processes that find no schema one makes it, with as few
-// connections as there can be.
+// TestOpenedAtOnce checks that one of several processes that find no schema creates it, with
+// as few connections as possible.
 func TestOpenedAtOnce(t *testing.T) {
 	url := server.Database(t)
 	var all sync.WaitGroup
@@ -49,7 +49,7 @@ func TestOpenedAtOnce(t *testing.T) {
 	wantLoaded(t, s, "a", "x")
 }
 
-// TestExisting: who only looks makes no store.
+// TestExisting checks that opening an existing store only does not create one.
 func TestExisting(t *testing.T) {
 	url := server.Database(t)
 	_, err := Open(t.Context(), Options{URL: url, Existing: true})
@@ -64,7 +64,8 @@ func TestExisting(t *testing.T) {
 	wantLoaded(t, begun(t, Options{URL: url, Existing: true}), "a", "x")
 }
 
-// TestSchemaOfAnAdministrator: the role may not make a schema, but there is one for it.
+// TestSchemaOfAnAdministrator checks that a role that must not create a schema can use an
+// existing one.
 func TestSchemaOfAnAdministrator(t *testing.T) {
 	url := server.Database(t)
 	admin := other(t, url)
@@ -92,7 +93,8 @@ func TestNewerVersionIsRefused(t *testing.T) {
 	wantError(t, err, fmt.Sprintf("version %d: expected at most %d (a newer program has used it)", schemaVersion+1, schemaVersion))
 }
 
-// TestStaysWhenReopened: and a store that is closed says so.
+// TestStaysWhenReopened checks that a reopened store has what was saved, and that a closed
+// store returns an error.
 func TestStaysWhenReopened(t *testing.T) {
 	url := server.Database(t)
 	first := begun(t, Options{URL: url})

@@ -11,12 +11,12 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// server is that of all tests here.
+// server is the database server of all tests here.
 var server pgtest.Server
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(durable.Tests(server.Tests(m))) }
 
-// begun opens a store, and closes it when the test ends.
+// begun opens a store and closes it when the test ends.
 func begun(t testing.TB, o Options) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), o)
@@ -46,7 +46,7 @@ func wantLoaded(t testing.TB, s *Store, id, want string) {
 	}
 }
 
-// wantError asks that an error says each of the words, and nothing of the password.
+// wantError checks that an error contains each of the words, and not the password.
 func wantError(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -54,7 +54,7 @@ func wantError(t testing.TB, err error, words ...string) {
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {
-			t.Errorf("error %q does not say %q", err, w)
+			t.Errorf("error %q does not contain %q", err, w)
 		}
 	}
 	for _, part := range []string{"secret", "/?#"} {
@@ -64,7 +64,7 @@ func wantError(t testing.TB, err error, words ...string) {
 	}
 }
 
-// views are what a store is.
+// views returns the interfaces of a store.
 func views(s *Store) porttest.Stores {
 	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s, Callers: s}
 }
@@ -89,7 +89,7 @@ func TestConformance(t *testing.T) {
 	t.Run("callers", func(t *testing.T) { porttest.TestCallers(t, open) })
 }
 
-// grant are tokens of a conversation, without any before them.
+// grant returns the first tokens of a conversation.
 func grant(access, resume []byte) port.Grant {
 	return port.Grant{Now: port.Tokens{Access: access, Resume: resume}}
 }

@@ -37,8 +37,8 @@ func TestPort(t *testing.T) {
 	t.Run("versions", func(t *testing.T) { porttest.TestVersions(t, open) })
 }
 
-// TestRotation: a new key seals, an old one still opens, and one that is gone does
-// not.
+// TestRotation checks that a new key seals, that an older key still opens, and that a removed
+// one does not.
 func TestRotation(t *testing.T) {
 	under := &porttest.Store{}
 	if err := sealing(t, under, key32(1)).Save(t.Context(), port.Hold{ID: "a"}, []byte("my secret words")); err != nil {
@@ -64,8 +64,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestChanged: a snapshot that was changed, moved to another conversation, cut or
-// never sealed is not believed.
+// TestChanged checks that a snapshot that was changed, moved to another conversation, cut or
+// never sealed is refused.
 func TestChanged(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))
@@ -82,7 +82,7 @@ func TestChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, ok, err := s.Load(t.Context(), id); err == nil || ok || len(got) > 0 {
-			t.Errorf("%s: %q is believed", what, got)
+			t.Errorf("%s: %q is accepted", what, got)
 		}
 	}
 	check("moved", "b", raw)
@@ -96,7 +96,7 @@ func TestChanged(t *testing.T) {
 	check("empty", "a", nil)
 }
 
-// TestPieces: a piece is sealed, and believed in its own place alone.
+// TestPieces checks that a piece is sealed, and accepted only in its own place.
 func TestPieces(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))
@@ -124,7 +124,7 @@ func TestPieces(t *testing.T) {
 		if err := under.Append(t.Context(), port.Hold{ID: c.id}, c.number, c.b); err != nil {
 			t.Fatal(err)
 		}
-		err := s.Read(t.Context(), c.id, func(n int, b []byte) error { t.Errorf("%s: %q is believed", what, b); return nil })
+		err := s.Read(t.Context(), c.id, func(n int, b []byte) error { t.Errorf("%s: %q is accepted", what, b); return nil })
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("open piece %d of %q", c.number, c.id)) {
 			t.Errorf("%s: error %v", what, err)
 		}
@@ -148,8 +148,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestTickets: what a ticket is good for is not readable below, and believed for itself
-// alone.
+// TestTickets checks that the content of a ticket is not readable in the underlying store,
+// and accepted only for this ticket.
 func TestTickets(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))
@@ -165,13 +165,13 @@ func TestTickets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, ok, err := s.FindTicket(t.Context(), "two", []byte(what)); err == nil || ok || len(got) > 0 {
-			t.Errorf("%s: %q is believed", what, got)
+			t.Errorf("%s: %q is accepted", what, got)
 		}
 	}
 }
 
-// TestVersions: the files of an agent are not readable below, nor is their digest, and a
-// key that is gone has left them to those that there are.
+// TestVersions checks that an agent's files and their digest are not readable in the
+// underlying store, and that keeping a version again seals it with the current key.
 func TestVersions(t *testing.T) {
 	under := &porttest.Store{}
 	if err := under.Beat(t.Context(), port.Node{ID: "n"}, time.Hour); err != nil {
@@ -209,7 +209,7 @@ func TestVersions(t *testing.T) {
 	load(fresh, true)
 }
 
-// TestKeys: what is not a key is refused, and never told.
+// TestKeys checks that an invalid key is refused, and not part of the error.
 func TestKeys(t *testing.T) {
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 		if k, err := ParseKey(enc.EncodeToString(key32(7))); err != nil || !bytes.Equal(k, key32(7)) {
@@ -223,12 +223,12 @@ func TestKeys(t *testing.T) {
 	}
 	for _, o := range []Options{{}, {Store: &porttest.Store{}}, {Store: &porttest.Store{}, Keys: [][]byte{{1}}}} {
 		if _, err := New(o); err == nil {
-			t.Errorf("%+v is taken", o)
+			t.Errorf("%+v is accepted", o)
 		}
 	}
 }
 
-// BenchmarkSave is what sealing adds to a checkpoint. Goal: below 50 us for 16 KB.
+// BenchmarkSave measures what sealing adds to a checkpoint. Goal: below 50 us for 16 KB.
 func BenchmarkSave(b *testing.B) {
 	s := sealing(b, &porttest.Store{}, key32(1))
 	snapshot := bytes.Repeat([]byte("x"), 16<<10)
@@ -240,7 +240,8 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// TestRecordingIsNoJournal: a sealed piece of one is not opened as a piece of the other.
+// TestRecordingIsNoJournal checks that a sealed piece of a recording is not opened as a piece
+// of a journal.
 func TestRecordingIsNoJournal(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))

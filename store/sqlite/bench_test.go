@@ -23,8 +23,8 @@ func flightAgent(t testing.TB) []agent.File {
 	return []agent.File{{Name: "flights.yaml", Data: b}}
 }
 
-// snapshotsOfCall are what a call with the flight agent has to save, one after
-// each event, while it books the given number of flights.
+// snapshotsOfCall returns the snapshots of a call with the flight agent, one after each
+// event, while it books a number of flights.
 func snapshotsOfCall(t testing.TB, flights int) (snapshots [][]byte) {
 	t.Helper()
 	r, err := convtest.NewRun(conv.Options{Endpoint: "recognizer"}, flightAgent(t), nil)
@@ -77,7 +77,8 @@ func snapshotsOfCall(t testing.TB, flights int) (snapshots [][]byte) {
 	return snapshots
 }
 
-// TestConversationGoesOn: what comes back is the conversation, after every event.
+// TestConversationGoesOn checks that a loaded snapshot restores the conversation, after every
+// event.
 func TestConversationGoesOn(t *testing.T) {
 	agent, problems := dialog.Parse(flightAgent(t))
 	if agent == nil {
@@ -103,13 +104,13 @@ func TestConversationGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, err := c.Snapshot(); err != nil || !bytes.Equal(again, snapshot) {
-			t.Fatalf("after event %d the conversation is another (%v):\n%s\n%s", i, err, again, snapshot)
+			t.Fatalf("after event %d the conversation differs (%v):\n%s\n%s", i, err, again, snapshot)
 		}
 	}
 }
 
-// lastOf are the snapshots that the benchmarks save in turn. Each is another:
-// SQLite writes no page that has not changed.
+// lastOf returns the snapshots that the benchmarks save in turn. They differ, because SQLite
+// does not write unchanged pages.
 func lastOf(t testing.TB, flights int) (snapshots [][]byte, size int) {
 	t.Helper()
 	all := snapshotsOfCall(t, flights)
@@ -123,8 +124,8 @@ func lastOf(t testing.TB, flights int) (snapshots [][]byte, size int) {
 // flights are those of a short call, and of a long one.
 var flights = []int{1, 12}
 
-// BenchmarkSave is what a checkpoint costs on the disk, with its share of moving
-// the log into the file, while 50 conversations take turns. Goal: below 200 us.
+// BenchmarkSave measures a checkpoint on the disk, with its share of moving the log into the
+// file, while 50 conversations take turns. Goal: below 200 us.
 func BenchmarkSave(b *testing.B) {
 	for _, n := range flights {
 		snapshots, size := lastOf(b, n)
@@ -146,7 +147,7 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is what a conversation that goes on waits for. Goal: below 200 us.
+// BenchmarkLoad measures the load that a resumed conversation waits for. Goal: below 200 us.
 func BenchmarkLoad(b *testing.B) {
 	for _, n := range flights {
 		snapshots, size := lastOf(b, n)
@@ -163,7 +164,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkStores is what a store costs, whichever: see [porttest.BenchmarkStores].
+// BenchmarkStores measures the calls of a store: see [porttest.BenchmarkStores].
 func BenchmarkStores(b *testing.B) {
 	porttest.BenchmarkStores(b, func(b *testing.B) porttest.Stores { return views(begun(b, Options{Path: newPath(b)})) })
 }
@@ -179,7 +180,7 @@ func BenchmarkDelete(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is a start of the program, with a file that is there.
+// BenchmarkOpen measures the opening of an existing file.
 func BenchmarkOpen(b *testing.B) {
 	path := newPath(b)
 	saved(b, begun(b, Options{Path: path}), "call", "step")
@@ -194,7 +195,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkCallers is what it costs to find the conversations of a caller: see
+// BenchmarkCallers measures how long it takes to find the conversations of a caller: see
 // [porttest.BenchmarkCallers].
 func BenchmarkCallers(b *testing.B) {
 	porttest.BenchmarkCallers(b, func(b *testing.B) porttest.Stores { return views(begun(b, Options{Path: newPath(b)})) })

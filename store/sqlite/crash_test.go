@@ -15,7 +15,7 @@ import (
 	"github.com/hocketvoice/hocket/port"
 )
 
-// pattern is the snapshot of step n: 10 bytes to 40 KB that tell n everywhere.
+// pattern returns the snapshot of step n: 10 bytes to 40 KB that contain n everywhere.
 func pattern(n int) []byte {
 	b := make([]byte, 10+n*7919%40_000)
 	var word [8]byte
@@ -26,7 +26,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-// patternNumber is the step of a snapshot, if it is whole.
+// patternNumber returns the step of a snapshot, if it is whole.
 func patternNumber(b []byte) (n int, whole bool) {
 	if len(b) < 8 {
 		return 0, false
@@ -39,8 +39,8 @@ func patternNumber(b []byte) (n int, whole bool) {
 	return n, n >= 0 && n < 1<<40 && bytes.Equal(b, pattern(n))
 }
 
-// childEnv makes the test's program one that saves without end into the file that
-// it names, and tells each step when it is saved.
+// childEnv makes the test's program save without end into the file that the variable names,
+// and print each step when it is saved.
 const childEnv = "HOCKET_STORE_TEST_CHILD"
 
 func child(path string) int {
@@ -70,8 +70,8 @@ func childOn(t *testing.T, path string) *exec.Cmd {
 	return cmd
 }
 
-// TestKilledBetweenSaves: what was told to be saved is there when the process was
-// killed in the midst of the next save, and it is whole.
+// TestKilledBetweenSaves checks that a reported save is there and whole when the process is
+// killed during the next save.
 func TestKilledBetweenSaves(t *testing.T) {
 	path := newPath(t)
 	for _, after := range []int{0, 1, 13, 300, 1111} {
@@ -88,7 +88,7 @@ func TestKilledBetweenSaves(t *testing.T) {
 		for lines.Scan() {
 			n, err := strconv.Atoi(lines.Text())
 			if err != nil {
-				t.Fatalf("the child says %q", lines.Text())
+				t.Fatalf("the child prints %q", lines.Text())
 			}
 			if told = n; n == after {
 				if err := cmd.Process.Kill(); err != nil { // by its id; what it had told until then follows
@@ -108,18 +108,18 @@ func TestKilledBetweenSaves(t *testing.T) {
 			t.Fatalf("there %v, error %v", ok, err)
 		}
 		n, whole := patternNumber(b)
-		// One save may have been done and not yet told.
+		// One save may have been done and not yet reported.
 		if !whole || n < told || n > told+1 {
-			t.Errorf("step %d, whole %v; told until %d", n, whole, told)
+			t.Errorf("step %d, whole %v; reported up to %d", n, whole, told)
 		}
-		t.Logf("killed after step %d was told; step %d is there", told, n)
+		t.Logf("killed after step %d was reported; step %d is there", told, n)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestTwoProcesses: another process saves while this one does.
+// TestTwoProcesses saves in two processes at once.
 func TestTwoProcesses(t *testing.T) {
 	path := newPath(t)
 	cmd := childOn(t, path)
@@ -138,13 +138,13 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		told, err := strconv.Atoi(lines.Text())
 		if err != nil {
-			t.Fatalf("the child says %q", lines.Text())
+			t.Fatalf("the child prints %q", lines.Text())
 		}
 		saved(t, s, "own", string(pattern(step)))
 		wantLoaded(t, s, "own", string(pattern(step)))
 		b, ok, err := s.Load(t.Context(), "call")
 		if n, whole := patternNumber(b); err != nil || !ok || !whole || n < told {
-			t.Fatalf("step %d, whole %v, there %v, error %v; told until %d", n, whole, ok, err, told)
+			t.Fatalf("step %d, whole %v, there %v, error %v; reported up to %d", n, whole, ok, err, told)
 		}
 	}
 	if err := cmd.Process.Kill(); err != nil {
@@ -159,7 +159,7 @@ func TestTwoProcesses(t *testing.T) {
 	wantLoaded(t, s, "own", "after its death")
 }
 
-// image is a store with a few snapshots, as bytes.
+// image returns a store with a few snapshots, as bytes.
 func image(t testing.TB) []byte {
 	t.Helper()
 	path := newPath(t)
@@ -180,9 +180,8 @@ func image(t testing.TB) []byte {
 	return b
 }
 
-// believed opens a damaged file and loads everything. It returns how many
-// snapshots were there, how many calls failed, and fails the test where one is
-// not what was saved.
+// believed opens a damaged file and loads everything. It returns how many snapshots were
+// there and how many calls failed, and fails the test if one is not what was saved.
 func believed(t testing.TB, path string) (there, failed int) {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Path: path})
@@ -221,7 +220,8 @@ func TestDamagedFile(t *testing.T) {
 	if there, failed := believed(t, path); there != 8 || failed != 0 {
 		t.Fatalf("undamaged: %d there, %d failed", there, failed)
 	}
-	// One byte in each part of the file: never a snapshot that was not saved.
+	// One byte is changed in each part of the file: no snapshot may differ from what was
+	// saved.
 	noticed := 0
 	for at := 40; at < len(whole); at += 1021 {
 		b := bytes.Clone(whole)
@@ -236,7 +236,7 @@ func TestDamagedFile(t *testing.T) {
 		t.Error("no change was noticed")
 	}
 
-	// A changed byte in a long snapshot is one that SQLite does not see.
+	// SQLite does not notice a changed byte in a long snapshot.
 	b := bytes.Clone(whole)
 	middle := pattern(5)[20_000:20_100]
 	at := bytes.Index(b, middle)
@@ -268,8 +268,8 @@ func TestDamagedFile(t *testing.T) {
 	wantError(t, err, path, "the file is damaged")
 }
 
-// FuzzDamagedFile writes bytes of anybody into the file. The seeds hit the header,
-// the schema, a tree's page and a snapshot.
+// FuzzDamagedFile writes arbitrary bytes into the file. The seeds hit the header, the schema,
+// a tree's page and a snapshot.
 func FuzzDamagedFile(f *testing.F) {
 	whole := image(f)
 	for _, at := range []uint32{0, 16, 100, 4096, 8200, 20_000, 60_000} {

@@ -16,7 +16,7 @@ import (
 	"github.com/hocketvoice/hocket/store"
 )
 
-// filled keeps a conversation in every table, with a word in each column that has any.
+// filled saves a conversation in every table, with a word in each text column.
 func filled(t *testing.T, s *Store, id string) port.Hold {
 	t.Helper()
 	if err := s.Beat(t.Context(), port.Node{ID: "node"}, time.Hour); err != nil {
@@ -35,8 +35,8 @@ func filled(t *testing.T, s *Store, id string) port.Hold {
 	return h
 }
 
-// wantGone asks that no word is left in the files. Who reads a file drops the locks
-// that the process has on it: this one reads them in another.
+// wantGone checks that no word is left in the files. It reads them in another process,
+// because closing a file drops the locks that a process has on it.
 func wantGone(t *testing.T, path string, words ...string) {
 	t.Helper()
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -52,8 +52,8 @@ func wantGone(t *testing.T, path string, words ...string) {
 	}
 }
 
-// TestNothingIsLeft: what Delete and Expire remove is gone from every table, the file
-// and its log, while the store is in use.
+// TestNothingIsLeft checks that Delete and Expire remove conversations from every table, the
+// file and its log, while the store is in use.
 func TestNothingIsLeft(t *testing.T) {
 	path := newPath(t)
 	var now atomic.Int64
@@ -65,7 +65,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	wantGone(t, path, "Winnetou", "Shatterhand")
 
-	// Of Expire: a whole one, a claim alone, a journal alone; one that is held stays.
+	// Expire removes a whole conversation, a claim alone and a journal alone; a held
+	// conversation stays.
 	released := filled(t, s, "Old Firehand")
 	claimed, err := s.Claim(t.Context(), "Old Surehand", "node")
 	if err != nil {
@@ -110,7 +111,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestNodesAreForgotten: a node that is dead for long and holds nothing has no row.
+// TestNodesAreForgotten checks that a node that has been dead for long and holds nothing is
+// deleted.
 func TestNodesAreForgotten(t *testing.T) {
 	var now atomic.Int64
 	s := begun(t, Options{Path: newPath(t), Now: func() time.Time { return time.UnixMilli(now.Load()) }})
@@ -152,8 +154,8 @@ func TestDeletedIsGoneAfterClose(t *testing.T) {
 	}
 }
 
-// TestExpireLooksAgain: what was saved or claimed since it was found to be old stays,
-// and what others have deleted does not count.
+// TestExpireLooksAgain checks that conversations saved or claimed after they were found to be
+// old stay, and that those deleted by others are not counted.
 func TestExpireLooksAgain(t *testing.T) {
 	var now atomic.Int64
 	s := begun(t, Options{Path: newPath(t), Now: func() time.Time { return time.UnixMilli(now.Load()) }})

@@ -10,8 +10,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// atVersion makes a file with the schema of a version, as the program of that
-// version left it.
+// atVersion creates a file with the schema of a version, as the program of that version left
+// it.
 func atVersion(t *testing.T, path string, version int64) *sql.DB {
 	t.Helper()
 	db := raw(t, path)
@@ -94,8 +94,8 @@ func TestMigratesFromVersion1(t *testing.T) {
 	}
 }
 
-// TestMigrationThatWasCutOff: the process died after the mark, or after the first
-// migration.
+// TestMigrationThatWasCutOff checks a file whose process died after the mark, or after the
+// first migration.
 func TestMigrationThatWasCutOff(t *testing.T) {
 	for version := range int64(schemaVersion) {
 		path := newPath(t)

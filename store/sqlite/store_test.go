@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// begun opens a store, and closes it when the test ends.
+// begun opens a store and closes it when the test ends.
 func begun(t testing.TB, o Options) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), o)
@@ -65,7 +65,7 @@ func wantLoaded(t testing.TB, s *Store, id, want string) {
 	}
 }
 
-// wantError asks that an error says each of the words, and where.
+// wantError checks that an error contains each of the words.
 func wantError(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {
@@ -73,12 +73,12 @@ func wantError(t testing.TB, err error, words ...string) {
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {
-			t.Errorf("error %q does not say %q", err, w)
+			t.Errorf("error %q does not contain %q", err, w)
 		}
 	}
 }
 
-// raw opens the file as any program does.
+// raw opens the file without the store.
 func raw(t testing.TB, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -97,7 +97,7 @@ func execute(t testing.TB, db *sql.DB, text string) {
 	}
 }
 
-// views are what a store is.
+// views returns the interfaces of a store.
 func views(s *Store) porttest.Stores {
 	return porttest.Stores{Store: s, Journal: s, Registry: s, Archive: s, Tickets: s, Versions: s, Callers: s}
 }
@@ -142,7 +142,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestStaysWhenReopened(t *testing.T) {
-	// Letters that mean something in the address of a file.
+	// Characters with a meaning in a file's URI.
 	path := filepath.Join(t.TempDir(), "a b?c=1&_query_only=1%20#ü.db")
 	first := begun(t, Options{Path: path})
 	saved(t, first, "call", "at step 7")
@@ -173,7 +173,7 @@ func TestBounds(t *testing.T) {
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
 	}
-	// What a store with a wider bound has saved.
+	// A value that a store with a higher limit has saved.
 	saved(t, begun(t, Options{Path: path}), "call", secret)
 	_, _, err = s.Load(t.Context(), "call")
 	wantError(t, err, path, `load "call"`, "1400 bytes: expected at most 1000")
@@ -209,13 +209,13 @@ func TestAnotherProgramHoldsTheLock(t *testing.T) {
 	wantLoaded(t, s, "call", "before") // readers do not wait
 	patient := begun(t, Options{Path: path, BusyTimeout: time.Hour})
 
-	// The end of the context ends the waiting, long before the busy timeout.
+	// The end of the context ends the wait, long before the busy timeout.
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := patient.Save(ctx, port.Hold{ID: "call"}, []byte("after")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	// Who waits gets its turn.
+	// A waiting call succeeds.
 	done := make(chan error)
 	go func() { done <- patient.Save(context.Background(), port.Hold{ID: "call"}, []byte("after")) }()
 	execute(t, other, "COMMIT")
@@ -225,7 +225,8 @@ func TestAnotherProgramHoldsTheLock(t *testing.T) {
 	wantLoaded(t, s, "call", "after")
 }
 
-// TestHandlesOnOneFile: as processes that take over from each other.
+// TestHandlesOnOneFile uses several handles of one file, as processes that take over from
+// each other do.
 func TestHandlesOnOneFile(t *testing.T) {
 	path := newPath(t)
 	const stores, rounds = 4, 25
@@ -261,8 +262,8 @@ func TestHandlesOnOneFile(t *testing.T) {
 	}
 }
 
-// TestConcurrentSaves: each goroutine reads back what it wrote, and Close waits
-// for those that run.
+// TestConcurrentSaves checks that each goroutine reads back what it wrote, and that Close
+// waits for running calls.
 func TestConcurrentSaves(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path})
@@ -327,7 +328,8 @@ func TestListAndExpire(t *testing.T) {
 		t.Errorf("%v, error %v", entries, err)
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		// Closing what was read drops the locks of the store: it is used no more.
+		// Closing a file that was read drops the store's locks, so the store is not used any
+		// more.
 		b, err := os.ReadFile(path + suffix)
 		if err != nil {
 			t.Fatal(err)
@@ -342,8 +344,8 @@ func TestListAndExpire(t *testing.T) {
 	wantError(t, err, "limit is 0: expected")
 }
 
-// TestExpireWhileOthersWork: the log is emptied in spite of them, and they wait
-// for no more than a transaction.
+// TestExpireWhileOthersWork checks that the log is emptied while others work, and that these
+// wait for one transaction at most.
 func TestExpireWhileOthersWork(t *testing.T) {
 	path := newPath(t)
 	s, other := begun(t, Options{Path: path}), begun(t, Options{Path: path})
@@ -373,8 +375,8 @@ func TestExpireWhileOthersWork(t *testing.T) {
 	all.Wait()
 }
 
-// TestFullDisk: SQLite answers a page limit as it does a full disk. The snapshot
-// before stays, and the store goes on where there is room again.
+// TestFullDisk checks that the previous snapshot stays when the disk is full, and that the
+// store works again when there is room. SQLite treats a page limit like a full disk.
 func TestFullDisk(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path})
@@ -454,7 +456,7 @@ func TestFilesThatAreNoStore(t *testing.T) {
 
 func TestNoRightToWrite(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
+		t.Skip("root can write to any folder")
 	}
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o500); err != nil {
@@ -467,7 +469,7 @@ func TestNoRightToWrite(t *testing.T) {
 	}
 }
 
-// grant are tokens of a conversation, without any before them.
+// grant returns the first tokens of a conversation.
 func grant(access, resume []byte) port.Grant {
 	return port.Grant{Now: port.Tokens{Access: access, Resume: resume}}
 }
