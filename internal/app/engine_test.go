@@ -8,9 +8,9 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 )
 
-// TestPlaces checks that a store is a file, a URL, or a variable with either, and that no
+// TestStoreLocations checks that a store is a file, a URL, or a variable with either, and that no
 // message contains a password.
-func TestPlaces(t *testing.T) {
+func TestStoreLocations(t *testing.T) {
 	t.Setenv("HOCKET_TEST_PLACE", "postgres://user:secret@127.0.0.1:1/database")
 	t.Setenv("HOCKET_TEST_EMPTY", "")
 	for _, c := range []struct {

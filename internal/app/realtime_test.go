@@ -138,9 +138,9 @@ func TestRealtimeTokenStaysGood(t *testing.T) {
 	}
 }
 
-// TestRealtimeNotHere checks that a conversation that cannot continue here is given up again,
+// TestRealtimeContinuesElsewhere checks that a conversation that cannot continue here is given up again,
 // and that its token stays valid for another node.
-func TestRealtimeNotHere(t *testing.T) {
+func TestRealtimeContinuesElsewhere(t *testing.T) {
 	r := newReturning(t)
 	for what, c := range map[string]journal.Checkpoint{
 		"an agent that this server does not have": {Agent: "trains", Transport: realtimeTransport},

@@ -209,20 +209,27 @@ func TestClientTokenAnywhere(t *testing.T) {
 	}
 }
 
-// dumb is a home whose store does not answer.
-type dumb struct{ Home }
+// silentHome is a home whose store does not answer.
+type silentHome struct{ Home }
 
-var errDumb = errors.New("no route to the store")
+var errNoAnswer = errors.New("no route to the store")
 
-func (dumb) Access(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
-func (dumb) Resume(context.Context, []byte) (string, bool, error) { return "", false, errDumb }
-func (dumb) Grant(context.Context, string, port.Grant) error      { return errDumb }
-func (dumb) Holder(context.Context, string) (string, bool, error) { return "", false, errDumb }
+func (silentHome) Access(context.Context, []byte) (string, bool, error) {
+	return "", false, errNoAnswer
+}
 
-// TestStoreDumb checks that a server whose store does not answer does not call tokens invalid
+func (silentHome) Resume(context.Context, []byte) (string, bool, error) {
+	return "", false, errNoAnswer
+}
+func (silentHome) Grant(context.Context, string, port.Grant) error { return errNoAnswer }
+func (silentHome) Holder(context.Context, string) (string, bool, error) {
+	return "", false, errNoAnswer
+}
+
+// TestStoreDoesNotAnswer checks that a server whose store does not answer does not call tokens invalid
 // that only the store knows, and that its own tokens work.
-func TestStoreDumb(t *testing.T) {
-	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys, o.Home = mustKeys(t, keyOne), dumb{} })
+func TestStoreDoesNotAnswer(t *testing.T) {
+	h := newHouse(t, hub.Options{}, func(o *Options) { o.Keys, o.Home = mustKeys(t, keyOne), silentHome{} })
 	h.key = keyOne
 	made := h.begin("flights")
 	h.refused(http.StatusServiceUnavailable, "try_again", "POST", "/v1/conversations", `{"resume":"rt_elsewhere"}`)

@@ -430,9 +430,9 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// TestLose checks that a conversation that another process continues ends here at
+// TestMovedConversationEnds checks that a conversation that another process continues ends here at
 // once, as moved and not as over.
-func TestLose(t *testing.T) {
+func TestMovedConversationEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := mustHub(t, hub.Options{})
 		described := call(text.New(text.Options{}), "me")

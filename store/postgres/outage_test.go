@@ -110,9 +110,9 @@ func TestConnectionsAreCut(t *testing.T) {
 	wantLoaded(t, s, "a", "x")
 }
 
-// TestDeadLine checks that each call ends with its own limit or the caller's if the database
+// TestDeadConnection checks that each call ends with its own limit or the caller's if the database
 // does not answer and the connection stays open.
-func TestDeadLine(t *testing.T) {
+func TestDeadConnection(t *testing.T) {
 	p, url := server.Proxy(t, server.Database(t))
 	const limit = 2 * time.Second // a busy machine answers within it
 	s := begun(t, Options{URL: url, Timeout: limit})

@@ -22,9 +22,9 @@ func TestSchemaVersionIsThatOfTheLastMigration(t *testing.T) {
 	}
 }
 
-// TestOpenedAtOnce checks that one of several processes that find no schema creates it, with
+// TestConcurrentOpen checks that one of several processes that find no schema creates it, with
 // as few connections as possible.
-func TestOpenedAtOnce(t *testing.T) {
+func TestConcurrentOpen(t *testing.T) {
 	url := server.Database(t)
 	var all sync.WaitGroup
 	for range 8 {
@@ -49,8 +49,8 @@ func TestOpenedAtOnce(t *testing.T) {
 	wantLoaded(t, s, "a", "x")
 }
 
-// TestExisting checks that opening an existing store only does not create one.
-func TestExisting(t *testing.T) {
+// TestOpenExistingOnly checks that opening an existing store only does not create one.
+func TestOpenExistingOnly(t *testing.T) {
 	url := server.Database(t)
 	_, err := Open(t.Context(), Options{URL: url, Existing: true})
 	if wantError(t, err, "the database does not contain a store"); !errors.Is(err, ErrNone) {
@@ -93,9 +93,9 @@ func TestNewerVersionIsRefused(t *testing.T) {
 	wantError(t, err, fmt.Sprintf("version %d: expected at most %d (a newer program has used it)", schemaVersion+1, schemaVersion))
 }
 
-// TestStaysWhenReopened checks that a reopened store has what was saved, and that a closed
+// TestReopened checks that a reopened store has what was saved, and that a closed
 // store returns an error.
-func TestStaysWhenReopened(t *testing.T) {
+func TestReopened(t *testing.T) {
 	url := server.Database(t)
 	first := begun(t, Options{URL: url})
 	saved(t, first, "a", "at step 7")

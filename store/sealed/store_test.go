@@ -64,9 +64,9 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestChanged checks that a snapshot that was changed, moved to another conversation, cut or
+// TestChangedSnapshotIsRefused checks that a snapshot that was changed, moved to another conversation, cut or
 // never sealed is refused.
-func TestChanged(t *testing.T) {
+func TestChangedSnapshotIsRefused(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))
 	if err := s.Save(t.Context(), port.Hold{ID: "a"}, []byte("one")); err != nil {
@@ -240,9 +240,9 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// TestRecordingIsNoJournal checks that a sealed piece of a recording is not opened as a piece
+// TestRecordingIsNotReadAsJournal checks that a sealed piece of a recording is not opened as a piece
 // of a journal.
-func TestRecordingIsNoJournal(t *testing.T) {
+func TestRecordingIsNotReadAsJournal(t *testing.T) {
 	under := &porttest.Store{}
 	s := sealing(t, under, key32(1))
 	h := port.Hold{ID: "a"}

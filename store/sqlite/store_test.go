@@ -141,7 +141,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-func TestStaysWhenReopened(t *testing.T) {
+func TestReopened(t *testing.T) {
 	// Characters with a meaning in a file's URI.
 	path := filepath.Join(t.TempDir(), "a b?c=1&_query_only=1%20#ü.db")
 	first := begun(t, Options{Path: path})
@@ -415,7 +415,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoStore(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	write := func(name, text string) string {
@@ -454,7 +454,7 @@ func TestFilesThatAreNoStore(t *testing.T) {
 	}
 }
 
-func TestNoRightToWrite(t *testing.T) {
+func TestReadOnlyFolder(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root can write to any folder")
 	}
