@@ -61,7 +61,7 @@ func IsURL(text string) bool {
 func (o Options) pool() (*pgxpool.Config, error) {
 	switch {
 	case !IsURL(o.URL):
-		return nil, errors.New("store: the URL is not one of PostgreSQL: expected postgres://user@host/database")
+		return nil, errors.New("store: the URL is not a PostgreSQL URL: expected postgres://user@host/database")
 	case o.Timeout < 0:
 		return nil, fmt.Errorf("store: Timeout is %v: expected 0 or more", o.Timeout)
 	}

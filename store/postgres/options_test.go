@@ -23,9 +23,9 @@ func TestOptions(t *testing.T) {
 	}{
 		{Options{URL: good}, ""},
 		{Options{URL: "postgresql://host:1234/database?sslmode=verify-full&pool_max_conns=7"}, ""},
-		{Options{}, "the URL is not one of PostgreSQL: expected postgres://"},
-		{Options{URL: strings.Replace(who, "postgres", "mysql", 1) + "@host/database"}, "the URL is not one of PostgreSQL: expected postgres://"},
-		{Options{URL: "host=a password=secret"}, "the URL is not one of PostgreSQL: expected postgres://"},
+		{Options{}, "the URL is not a PostgreSQL URL: expected postgres://"},
+		{Options{URL: strings.Replace(who, "postgres", "mysql", 1) + "@host/database"}, "the URL is not a PostgreSQL URL: expected postgres://"},
+		{Options{URL: "host=a password=secret"}, "the URL is not a PostgreSQL URL: expected postgres://"},
 		{Options{URL: good, Timeout: -1}, "Timeout is -1ns: expected"},
 		{Options{URL: good, MaxSnapshot: -1}, "MaxSnapshot is -1: expected"},
 		{Options{URL: good, MaxSnapshot: store.LargestSnapshot + 1}, "MaxSnapshot is 268435457: expected"},
