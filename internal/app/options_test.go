@@ -124,7 +124,7 @@ func toolsDocument(path, value string) string {
 	return "tools: {" + list + ": [" + mapping(entry) + "]}"
 }
 
-// mapping returns the text of a mapping.
+// mapping is the text of a mapping.
 func mapping(entry map[string]string) string {
 	var fields []string
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
@@ -133,7 +133,7 @@ func mapping(entry map[string]string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// values returns valid values of a key other than its default.
+// values are some that the key takes and that are not its default.
 func values(t *testing.T, k config.Key) []string {
 	switch {
 	case strings.HasSuffix(k.Path, ".code"):
@@ -404,8 +404,7 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestTwilioURL checks that an invalid address for Twilio is an error that does not contain
-// the address's password.
+// TestTwilioURL: Twilio's address is checked with the file, without a password that it may have.
 func TestTwilioURL(t *testing.T) {
 	for text, want := range map[string]string{ //nolint:gosec // no credentials
 		"server: {twilio: {url: http://h/twilio}}":           "c.yaml:1:19: server.twilio.url: is invalid: expected one such as https://",
