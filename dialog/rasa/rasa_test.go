@@ -156,8 +156,8 @@ func TestConversation(t *testing.T) {
 		},
 		{
 			"what is asked before it is filled is asked", nil,
-			[]string{"I want to send money to a friend", "Peter Miller, instant", "50"},
-			[]string{"", "", "Normal or instant?"},
+			[]string{"I want to send money to a friend", "Peter Miller, instant", "yes", "50"},
+			[]string{"", "Did you mean Peter Miller, instant?", "", "Normal or instant?"},
 			nil,
 		},
 		{

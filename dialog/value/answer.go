@@ -17,6 +17,15 @@ type Reader struct {
 	Now  time.Time
 	Week string    // the Monday of the week that the user named before, or ""
 	seen *readings // cached dates and times of Toks, or nil
+
+	proper bool // the message of which this is a part uses capitals
+}
+
+// Part returns the reader of some tokens, which are next to each other.
+func (r Reader) Part(toks []Token) Reader {
+	part := Reader{Lang: r.Lang, Raw: SpanText(r.Raw, toks, 0, len(toks)), Now: r.Now, Week: r.Week, proper: r.cased()}
+	part.Toks = Tokenize(part.Raw, nil)
+	return part
 }
 
 // Certainty says how sure a value is.
@@ -246,19 +255,24 @@ func (r Reader) openCity(s *Spec, toks []Token) (any, Certainty) {
 	if k >= end || end-k > 4 {
 		return nil, Unread
 	}
-	for i := k; i < end; i++ { // "I see", "that will do"
-		if _, light := r.Lang.Light.At(toks, i); light > 0 && !r.inName(toks[i].Text) {
-			return nil, Unread
+	for i := k; i < end; i++ { // "I see", "that will do", "everything"
+		for _, p := range [...]*Phrases{r.Lang.Light, r.Lang.YesNo, r.Lang.Indefinite, r.Lang.CommandSets["thanks"]} {
+			if _, n := p.At(toks, i); n > 0 && !r.inName(toks[i].Text) {
+				return nil, Unread
+			}
 		}
-		if _, thanks := r.Lang.CommandSets["thanks"].At(toks, i); thanks > 0 {
-			return nil, Unread
-		}
+	}
+	if !r.asName(toks[k:end]) {
+		return nil, Unread
 	}
 	text := SpanText(r.Raw, toks, k, end)
 	for _, c := range text {
 		if !unicode.IsLetter(c) && c != ' ' && c != '-' && c != '\'' && c != '.' && c != ',' && c != '’' {
 			return nil, Unread
 		}
+	}
+	if end-k > 1 && k == 0 && !r.capitalOf(toks[end-1]) {
+		return TitleWords(text), Doubtful // "sounds lovely" may be no place, and "san jose" is one
 	}
 	return TitleWords(text), Certain
 }
@@ -315,7 +329,7 @@ func (r Reader) nameAnswer(s *Spec, toks []Token, k int) (any, Certainty) {
 		return TitleWords(spelled), Certain
 	}
 	n := r.NameRun(toks, k)
-	if n == 0 || !r.closes(s, toks[k+n:]) {
+	if n == 0 || !r.closes(s, toks[k+n:]) || !r.asName(toks[k:k+n]) {
 		return nil, Unread
 	}
 	return TitleWords(SpanText(r.Raw, toks, k, k+n)), Certain

@@ -33,6 +33,7 @@ type languageData struct {
 	HandoffWithin    []string            `json:"handoff_within"`
 	CancelVerbs      []string            `json:"cancel_verbs"`
 	CorrectionStrong []string            `json:"correction_strong"`
+	Choosing         []string            `json:"choosing"` // those of correction_strong that may also answer a question
 	CorrectionWeak   []string            `json:"correction_weak"`
 	ChangeVerbs      []string            `json:"change_verbs"`
 	Not              []string            `json:"not"`
@@ -145,7 +146,7 @@ type Language struct {
 	DoNot, Keep, Joins, Interrogatives        *Phrases
 	Hedges, Denials, Wishes, Indefinite       *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
-	Polar, OutsideNames, Also                 *Phrases
+	Polar, OutsideNames, Also, Choosing       *Phrases
 	TypedYesNo                                *Phrases       // 0 yes, 1 no
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
@@ -225,6 +226,7 @@ func Load(tag string) (*Language, error) {
 	l.HandoffWithin = NewPhrases(d.HandoffWithin)
 	l.CancelVerbs = NewPhrases(d.CancelVerbs)
 	l.Strong = NewPhrases(d.CorrectionStrong)
+	l.Choosing = NewPhrases(d.Choosing)
 	l.Weak = NewPhrases(d.CorrectionWeak)
 	l.ChangeVerbs = NewPhrases(d.ChangeVerbs)
 	l.Not = NewPhrases(d.Not)

@@ -78,6 +78,27 @@ func (r Reader) inName(w string) bool {
 	return false
 }
 
+// cased reports whether the writer of the message uses capitals: it has one within a sentence, or
+// begins with one and ends as a sentence does. A recognizer's text may have none, and a telephone's
+// keyboard sets the first.
+func (r Reader) cased() bool {
+	if r.proper {
+		return true
+	}
+	for i, tok := range r.Toks {
+		if i > 0 && tok.Text != "i" && len(tok.Text) > 1 && r.capitalOf(tok) && !r.SentenceEnds(i) && r.Raw[tok.Start:tok.End] != strings.ToUpper(r.Raw[tok.Start:tok.End]) {
+			return true
+		}
+	}
+	return len(r.Toks) > 1 && r.Capital(0) && strings.ContainsAny(r.Raw[r.Toks[len(r.Toks)-1].End:], ".!?")
+}
+
+// asName reports whether words are written as a name is, by somebody who uses capitals. "Sounds
+// lovely." is not.
+func (r Reader) asName(toks []Token) bool {
+	return !r.cased() || !slices.ContainsFunc(toks, func(t Token) bool { return !r.capitalOf(t) && !r.inName(t.Text) && !unicode.IsDigit(rune(t.Text[0])) })
+}
+
 // closesName reports whether a name that ends in a number may end before token i. It may
 // not if the number is an hour or a count.
 func (r Reader) closesName(i int) bool {
@@ -117,7 +138,7 @@ func (r Reader) calendarAt(i int) bool {
 func (r Reader) AfterCue(s *Spec, toks []Token) (string, bool) {
 	for i := len(toks) - 1; i > 0; i-- {
 		cued := s.Cues.EndsAt(toks, i) > 0 || s.Mentions.EndsAt(toks, i) > 0 || s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0
-		if cued && len(toks)-i <= 5 {
+		if cued && len(toks)-i <= 5 && r.asName(toks[i:]) {
 			return SpanText(r.Raw, toks, i, len(toks)), true
 		}
 	}

@@ -19,11 +19,12 @@ func (r Reader) Sentences(toks []Token) [][]Token {
 }
 
 // SentenceEnds reports whether a sentence ends before token i. It does not within "St.
-// Helena".
+// Helena", but does behind "No.".
 func (r Reader) SentenceEnds(i int) bool {
 	last := r.Toks[i-1]
 	between := r.Raw[last.End:r.Toks[i].Start]
-	return strings.ContainsAny(between, "!?;:") || len(last.Text) > 2 && strings.Contains(between, ".")
+	_, answer := r.Lang.YesNo.At(r.Toks[i-1:i], 0)
+	return strings.ContainsAny(between, "!?;:") || (len(last.Text) > 2 || answer > 0) && strings.Contains(between, ".")
 }
 
 // SentenceEndsIn reports whether a sentence or a part of one ends before token i of the
@@ -35,7 +36,11 @@ func (r Reader) SentenceEndsIn(toks []Token, i int) bool {
 
 // Asks reports whether a sentence asks a question about something: "is smoking allowed",
 // "do they have seats outside".
-func (r Reader) Asks(part []Token) bool {
+func (r Reader) Asks(part []Token) bool { return len(r.question(part)) > 0 }
+
+// question returns a sentence that asks a question about something, from its first word of a
+// question on, or nil.
+func (r Reader) question(part []Token) []Token {
 	toks := r.Lang.Fillers.TrimLeft(part)
 	for len(toks) > 0 {
 		if answer, n := r.Lang.YesNo.At(toks, 0); n > 0 && n < len(toks) && answer != light {
@@ -50,22 +55,95 @@ func (r Reader) Asks(part []Token) bool {
 	}
 	_, n := r.Lang.Questions.At(toks, 0)
 	if n == 0 {
-		return false
+		return nil
 	}
 	_, soft := r.Lang.Soft.At(toks, 0) // "can you find me a place with seats outside"
-	_, tells := r.Lang.tells.At(toks, 0)
-	return soft == 0 || tells > 0
+	if _, tells := r.Lang.tells.At(toks, 0); soft > 0 && tells == 0 {
+		return nil
+	}
+	return toks
+}
+
+// A Questioning says whether words are within a question.
+type Questioning int
+
+const (
+	Told      Questioning = iota // the user tells or wishes it
+	Wondering                    // in a question that may be a wish: "do you have a table for two?", "Friday?"
+	Wanting                      // in a question that wants to know something: "what does one ticket cost?"
+)
+
+// Within reports whether token i is within a question. A question ends with its sentence, or where a
+// clause begins that wishes something: "what is it, and make it two".
+func (r Reader) Within(i int) Questioning {
+	part := r.SentenceOf(i)
+	q, wish := Told, false
+	for k := range part {
+		if part[k].Start > r.Toks[i].Start {
+			break
+		}
+		if k > 0 && !r.clauseEnds(part, k) {
+			continue
+		}
+		switch kind := r.questionOf(part[k:]); {
+		case kind != Told:
+			q, wish = kind, false
+		case r.wishes(part[k:]):
+			q, wish = Told, true
+		}
+	}
+	if q == Told && !wish && strings.HasPrefix(r.Raw[part[len(part)-1].End:], "?") {
+		return Wondering
+	}
+	return q
+}
+
+// clauseEnds reports whether a clause may begin at token k.
+func (r Reader) clauseEnds(toks []Token, k int) bool {
+	if strings.ContainsAny(r.Raw[toks[k-1].End:toks[k].Start], ",:") {
+		return true
+	}
+	_, n := r.Lang.Joins.At(toks, k)
+	return n > 0
+}
+
+// questionOf returns which question a clause is.
+func (r Reader) questionOf(clause []Token) Questioning {
+	toks := r.question(r.Lang.Joins.TrimLeft(clause))
+	if len(toks) == 0 || r.wishes(toks) {
+		return Told
+	}
+	_, soft := r.Lang.Soft.At(toks, 0)
+	if _, open := r.Lang.Interrogatives.At(toks, 0); soft > 0 || open == 0 {
+		return Wondering
+	}
+	return Wanting
+}
+
+// wishes reports whether a clause begins with words before a wish that are not those of a question:
+// "how about", "can you".
+func (r Reader) wishes(clause []Token) bool {
+	_, question := r.Lang.Questions.At(clause, 0)
+	most := 0
+	for _, p := range [...]*Phrases{r.Lang.Carriers, r.Lang.Prefixes, r.Lang.Strong} {
+		_, n := p.At(clause, 0)
+		most = max(most, n)
+	}
+	return most > question
+}
+
+// SentenceOf returns the sentence of token i.
+func (r Reader) SentenceOf(i int) []Token {
+	for _, part := range r.Sentences(r.Toks) {
+		if r.Toks[i].Start <= part[len(part)-1].Start {
+			return part
+		}
+	}
+	return nil
 }
 
 // AsksAt reports whether the sentence of token i asks a question about something.
-func (r Reader) AsksAt(i int) bool {
-	for _, part := range r.Sentences(r.Toks) {
-		if r.Toks[i].Start <= part[len(part)-1].Start {
-			return r.Asks(part)
-		}
-	}
-	return false
-}
+func (r Reader) AsksAt(i int) bool { return r.Asks(r.SentenceOf(i)) }
 
 // Names returns the number of capitalized words that do not begin the message.
 func (r Reader) Names(toks []Token) int {

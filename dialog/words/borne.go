@@ -35,6 +35,9 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 		return ""
 	}
 	awaited := len(starting) == 0 && s.Name == t.st.WaitingForSlot
+	if len(starting) == 0 && t.onlyAsks(s, f) {
+		return "the words ask about it"
+	}
 	switch {
 	case s.Type == value.TypeBoolean:
 		if !awaited && !t.namesWordOf(s) {
@@ -49,6 +52,27 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 		return ""
 	}
 	return why
+}
+
+// onlyAsks reports whether the message has values for the slot of the current flow in questions
+// alone: "what would one dog cost?" gives no number of dogs. A question that may be a wish ("do you
+// have a table for two?") gives the value of the slot that was asked for.
+func (t *message) onlyAsks(s *agent.Slot, f *agent.Flow) bool {
+	if f != t.flow {
+		return false
+	}
+	asks := false
+	for _, x := range t.a.candidates(t.rd, f.Slots, t.a.def.SlotIndex[t.st.WaitingForSlot]) {
+		if x.slot != s {
+			continue
+		}
+		q := t.rd.Within(x.start)
+		if q == value.Told || q == value.Wondering && s.Name == t.st.WaitingForSlot {
+			return false
+		}
+		asks = true
+	}
+	return asks
 }
 
 // matches reports whether a trigger with slots that the message matches gives the value.

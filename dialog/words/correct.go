@@ -110,9 +110,9 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 		}
 		k += n
 	}
-	if k < len(toks) && (k > m.end || strong || weak) {
-		if v, ok := t.valueIn(s, toks[k:], true); ok {
-			return t.correctionWith(f, s, t.changed(s, v, toks[k:]), toks[k:])
+	if rest := t.sameSentence(k); len(rest) > 0 && (k > m.end || strong || weak) {
+		if v, ok := t.valueIn(s, rest, true); ok {
+			return t.correctionWith(f, s, t.changed(s, v, rest), toks[k:])
 		}
 	}
 	if t.onlyMention(m) && s.Name != t.st.WaitingForSlot {
@@ -133,6 +133,18 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}}
 	}
 	return nil
+}
+
+// sameSentence returns the words from token k on that belong to the sentence of the word before it.
+// What comes after it may be about something else: "no, one more time. One copy."
+func (t *message) sameSentence(k int) []value.Token {
+	toks := t.rd.Toks
+	for end := k; end < len(toks); end++ {
+		if t.rd.SentenceEnds(end) {
+			return toks[k:end]
+		}
+	}
+	return toks[k:]
 }
 
 // onlyMention reports whether the message only names a slot.
@@ -169,9 +181,7 @@ func (t *message) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, b
 		if !whole {
 			return nil, false
 		}
-		sub.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
-		var buf [24]value.Token
-		sub.Toks = value.Tokenize(sub.Raw, buf[:0])
+		sub = t.rd.Part(toks)
 		v, sure := sub.Answer(&s.Spec)
 		if text, _ := v.(string); s.Type == value.TypeName && strings.Count(text, " ") >= 5 {
 			return nil, false // a sentence
@@ -288,7 +298,7 @@ func (t *message) spans(f *agent.Flow) []found {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
-			if inMarker(t.rd, x) {
+			if inMarker(t.rd, x) || t.a.meantElsewhere(t.rd, s, f.Slots, i) {
 				continue
 			}
 			x.cue, _ = t.a.pointed(t.rd, s, f.Slots, i)

@@ -63,6 +63,10 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 				}
 				continue
 			}
+			if a.meantElsewhere(r, s, slots, i) || !s.Closed() && a.listed(slots, s, r.Toks[i:i+n]) {
+				i += n - 1
+				continue
+			}
 			f := found{slot: s, value: v, start: i, end: i + n}
 			f.cue, f.score = a.pointed(r, s, slots, i)
 			f.score += 10 * n
@@ -110,7 +114,7 @@ func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, aw
 		if i == 0 {
 			v, n = a.nameFirst(r, s, slots, awaited)
 		}
-		if n == 0 {
+		if n == 0 || cue == 0 && a.listed(slots, s, r.Toks[i:i+n]) {
 			continue
 		}
 		f := found{slot: s, value: v, start: i, end: i + n, score: 10*n + 6}
@@ -231,6 +235,41 @@ func (a *Words) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i in
 	default:
 		return false, 0
 	}
+}
+
+// meantElsewhere reports whether the words of a day or a time at token i say that it is for another
+// slot of the type: "until the 9th" while there are a first and a last day, "I collect it on the
+// 9th" where only the other slot is described so.
+func (a *Words) meantElsewhere(r value.Reader, s *agent.Slot, slots []*agent.Slot, i int) bool {
+	if s.Closed() || s.Past || s.Type != value.TypeDate && s.Type != value.TypeTime || a.cueBefore(r, s, i) > 0 {
+		return false
+	}
+	var same []*agent.Slot
+	for _, o := range slots {
+		if o.Type == s.Type && !o.Past && !o.Closed() {
+			same = append(same, o)
+		}
+	}
+	if len(same) == 2 && same[0] == s && a.endsAt(r, i) {
+		return true
+	}
+	said := a.def.Lang.Contents(r.SentenceOf(i), nil)
+	tells := func(o, other *agent.Slot) bool {
+		return slices.ContainsFunc(said, func(w string) bool { return o.Words[w] && !other.Words[w] })
+	}
+	return slices.ContainsFunc(same, func(o *agent.Slot) bool { return o != s && tells(o, s) && !tells(s, o) })
+}
+
+// endsAt reports whether a value at token i is the end of a stretch whose beginning is not said:
+// "until the 9th".
+func (a *Words) endsAt(r value.Reader, i int) bool {
+	k := a.beforeArticle(r, i)
+	n := r.Lang.RangeTo.EndsAt(r.Toks, k)
+	if n == 0 {
+		return false
+	}
+	_, joins := r.Lang.Joins.At(r.Toks, k-n)
+	return joins == 0
 }
 
 // cueBefore returns how strongly the words before token i point to the slot: the number of

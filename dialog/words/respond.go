@@ -70,10 +70,7 @@ func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
 	if len(toks) == 0 || len(toks) == len(t.rd.Toks) {
 		return nil, false
 	}
-	core := t.rd
-	core.Raw = value.SpanText(t.rd.Raw, toks, 0, len(toks))
-	var buf [24]value.Token
-	core.Toks = value.Tokenize(core.Raw, buf[:0])
+	core := t.rd.Part(toks)
 	val, sure := core.Answer(&s.Spec)
 	return val, sure == value.Certain && (s.Type != value.TypeName || core.PlainName())
 }

@@ -26,7 +26,7 @@ func (t *Reading) Simple(s *agent.Slot) (val any, sure value.Certainty, direct b
 	}
 	val, sure = t.rd.Answer(&s.Spec)
 	switch {
-	case sure != value.Unread && t.foreign(s) || s.AnyWords() && t.saysOther(s):
+	case sure != value.Unread && (t.foreign(s) || t.listedFor(s, val)) || s.AnyWords() && t.saysOther(s):
 		return nil, value.Unread, false
 	case s.Free():
 		return t.simpleText(s, val, sure)
@@ -66,12 +66,15 @@ func (t *Reading) exact(s *agent.Slot) (val any, ok bool) {
 // or thanks. A slot for any words does not take these.
 func (t *Reading) saysOther(s *agent.Slot) bool {
 	toks := t.rd.Toks
-	return t.asks(toks) || !s.TakesYesNo() && t.a.def.Lang.YesOrNo(toks) != value.NoAnswer || t.thanks(toks)
+	return slices.ContainsFunc(t.rd.Sentences(toks), t.asks) || !s.TakesYesNo() && t.a.def.Lang.YesOrNo(toks) != value.NoAnswer || t.thanks(toks)
 }
 
 // simpleText is Simple for slots of text and names. val and sure are what was read.
 func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any, value.Certainty, bool) {
 	if s.Type != value.TypeName {
+		if sure == value.Certain && t.mayBeOther(s) {
+			sure = value.Doubtful
+		}
 		return val, sure, true
 	}
 	if sure == value.Unread && len(t.a.def.Lang.Trim(t.rd.Toks)) <= 2 && !t.elsewhere(s) {
@@ -81,6 +84,65 @@ func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any,
 		return nil, value.Unread, false // a sentence, perhaps with a name
 	}
 	return val, sure, true
+}
+
+// mayBeOther reports whether a message that a slot of free text would take may be meant otherwise: it
+// has a value for another slot that has none yet, or says thanks or yes. The user is asked whether
+// it is the value.
+func (t *message) mayBeOther(s *agent.Slot) bool {
+	if s.TakesYesNo() {
+		return false
+	}
+	for _, part := range t.rd.Sentences(t.rd.Toks) {
+		if _, n := t.a.def.Lang.CommandSets["thanks"].At(part, 0); n > 0 {
+			return true
+		}
+	}
+	for i := 1; i < len(t.rd.Toks); i++ { // "yes, that seems good to me"
+		if t.rd.SentenceEndsIn(t.rd.Toks, i) {
+			if t.a.def.Lang.YesOrNo(t.rd.Toks[:i]) == value.Yes {
+				return true
+			}
+			break
+		}
+	}
+	return slices.ContainsFunc(t.flow.Slots, func(o *agent.Slot) bool {
+		return o != s && t.st.Slots[o.Name] == nil && (t.hasValueOf(o) || t.hasPlaceFor(o))
+	})
+}
+
+// hasPlaceFor reports whether the message names a place for a slot that has any: "in Belmont".
+func (t *message) hasPlaceFor(o *agent.Slot) bool {
+	if o.Type != value.TypeCity || o.Closed() {
+		return false
+	}
+	for i := range t.rd.Toks {
+		if _, n := t.rd.Place(i); n > 0 && (o.TypeCues.EndsAt(t.rd.Toks, i) > 0 || t.a.cueBefore(t.rd, o, i) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// listedFor reports whether a name or place that was read for a slot is one of the values that
+// another slot of the flow has: "small" is the size, not the place.
+func (t *message) listedFor(s *agent.Slot, v any) bool {
+	text, _ := v.(string)
+	if text == "" || s.Closed() || s.Type != value.TypeCity && s.Type != value.TypeName {
+		return false
+	}
+	return t.a.listed(t.flow.Slots, s, value.Tokenize(text, nil))
+}
+
+// listed reports whether words are a listed value of another slot.
+func (a *Words) listed(slots []*agent.Slot, s *agent.Slot, toks []value.Token) bool {
+	return slices.ContainsFunc(slots, func(o *agent.Slot) bool {
+		if o == s || !o.Closed() {
+			return false
+		}
+		_, whole := o.Lookup.Whole(toks)
+		return whole
+	})
 }
 
 // simpleMisheard is Simple for a message that is not certainly a value: a short one may be a
@@ -205,6 +267,9 @@ func (t *message) foreign(s *agent.Slot) bool {
 		if n == 0 {
 			continue
 		}
+		if t.a.meantElsewhere(t.rd, s, t.flow.Slots, i) {
+			return true
+		}
 		k := i
 		if an := t.a.def.Lang.Articles.EndsAt(t.rd.Toks, k); an > 0 {
 			k -= an
@@ -221,15 +286,19 @@ func (t *message) foreign(s *agent.Slot) bool {
 
 // elsewhere reports whether the message has a value for another slot of the flow.
 func (t *message) elsewhere(s *agent.Slot) bool {
-	for _, o := range t.flow.Slots {
-		if o == s || o.Free() || o.Numeric() && o.Type != value.TypeMoney || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
-			continue
-		}
-		for i := range t.rd.Toks {
-			v, n := t.rd.Find(&o.Spec, t.rd.Toks, i, false)
-			if n > 0 && (o.Type != value.TypeMoney || t.a.belongs(t.rd, o, t.flow.Slots, found{slot: o, value: v, start: i, end: i + n})) {
-				return true
-			}
+	return slices.ContainsFunc(t.flow.Slots, func(o *agent.Slot) bool { return o != s && t.hasValueOf(o) })
+}
+
+// hasValueOf reports whether the message has a value for a slot whose values can be told from other
+// words.
+func (t *message) hasValueOf(o *agent.Slot) bool {
+	if o.Free() || o.Numeric() && o.Type != value.TypeMoney || o.Type == value.TypeDigits || o.Type == value.TypeBoolean || o.Type == value.TypeCode || o.Type == value.TypePhone {
+		return false
+	}
+	for i := range t.rd.Toks {
+		v, n := t.rd.Find(&o.Spec, t.rd.Toks, i, false)
+		if n > 0 && (o.Type != value.TypeMoney || t.a.belongs(t.rd, o, t.flow.Slots, found{slot: o, value: v, start: i, end: i + n})) {
+			return true
 		}
 	}
 	return false

@@ -15,12 +15,15 @@ import (
 // the only slot that can take it. If several can, the user is asked which.
 func (t *Reading) correctAlone(values []found, strong bool) []command.Command {
 	awaited := t.a.def.SlotIndex[t.st.WaitingForSlot]
-	// "I meant Austin" corrects a value and does not answer the question. "No, Austin" may do both.
+	// "I meant Austin" and "no wait, make it Austin" correct a value and do not answer the question.
+	// "Make it Austin" and "no, Austin" may do both.
 	answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	several := slices.ContainsFunc(values, func(v found) bool { return v.slot != awaited && t.st.Slots[v.slot.Name] != nil })
+	_, may := t.a.def.Lang.Choosing.At(t.a.def.Lang.Trim(t.rd.Toks), 0)
+	corrects := strong && several && may == 0
 	var open []found
 	for _, v := range values {
-		if t.st.Slots[v.slot.Name] == nil && (v.slot != awaited || strong && several) || slices.ContainsFunc(open, func(o found) bool { return o.slot == v.slot }) {
+		if t.st.Slots[v.slot.Name] == nil && (v.slot != awaited || corrects) || slices.ContainsFunc(open, func(o found) bool { return o.slot == v.slot }) {
 			continue
 		}
 		if v.value = t.correction(v).Value; t.acceptable(v) {

@@ -1,0 +1,140 @@
+package dialog_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hocketvoice/hocket/dialog"
+	"github.com/hocketvoice/hocket/dialog/agent"
+)
+
+// said is one message to a service, in a conversation that has come to a question. What the
+// slots may have afterwards was written down by somebody who read the message, not the code.
+type said struct {
+	name    string   // the symptom
+	service string   // a file of testdata/services
+	before  []string // what the user says before, which is understood
+	text    string
+	given   map[string]any // what the message gives
+	may     map[string]any // what the message may be taken to give, beside it
+	missed  []string       // what it gives and the agent asks for
+}
+
+// values are messages of which each slot must keep what it has, except for what is given.
+var values = []said{
+	{name: "thanks become a town", service: "kennel", before: kennel(), text: "Thank you for the explanation."},
+	{name: "approval becomes a town", service: "kennel", before: kennel(), text: "That sounds lovely."},
+	{name: "everything becomes a town", service: "kennel", before: kennel(), text: "No. Everything is all right."},
+	{name: "a question becomes a town", service: "kennel", before: kennel(), text: "What kennels do you know?"},
+	{name: "a town after a verb", service: "kennel", before: kennel(), text: "Take Harrow please.", may: vals{"town": "Harrow"}},
+	{name: "a last day becomes the first", service: "kennel", before: kennel(), text: "in Ludlow until the 14th of December", given: vals{"town": "Ludlow", "leaves": "2026-12-14"}},
+	{name: "a wish beside the question is lost", service: "kennel", before: kennel(), text: "I am looking for something that has dry food", given: vals{"diet": "dry"}},
+	{name: "what follows a question answers it", service: "kennel", before: kennel(), text: "No extra walks? All right then."},
+	{name: "a day that is described becomes the one that was asked for", service: "kennel", before: kennel("Ludlow"), text: "I collect him on the 20th of December.", given: vals{"leaves": "2026-12-20"}},
+	{name: "a last day answers the question for the first", service: "kennel", before: kennel("Ludlow"), text: "until the 9th of December please", given: vals{"leaves": "2026-12-09"}},
+	{name: "a stretch of days is added to the day on which it begins", service: "kennel", before: kennel("Ludlow"), text: "for 5 days from the 3rd of December", given: vals{"arrives": "2026-12-03"}},
+	{name: "a question for a price becomes a number", service: "kennel", before: kennel("Ludlow", "tomorrow"), text: "What would one dog cost?"},
+	{name: "a question becomes a choice", service: "kennel", before: kennel("Ludlow", "tomorrow"), text: "Is it raw food that they get?"},
+	{name: "a number with what it counts is lost", service: "kennel", before: kennel("Ludlow", "tomorrow"), text: "two dogs please", given: vals{"dogs": 2}},
+	{name: "an announced question becomes a wish", service: "kennel", before: kennel("Ludlow", "tomorrow"), text: "One question first: are there extra walks?"},
+	{name: "thanks become a yes", service: "kennel", before: kennel("Ludlow", "tomorrow", "2"), text: "Okay thanks. That is all I wanted to know."},
+	{name: "a yes with a question", service: "kennel", before: kennel("Ludlow", "tomorrow", "2"), text: "Yes, but which kennel is it?", may: vals{"extra_walks": true}},
+	{name: "the values of a request in the form of a question are lost", service: "kennel", text: "Can you find me a kennel in Ludlow for three dogs?", given: vals{"town": "Ludlow", "dogs": 3}},
+	{name: "a number counts something else than was asked for", service: "printer", before: order(), text: "the brochure has 12 pages", given: vals{"pages": 12}},
+	{name: "a question for a limit becomes a number", service: "printer", before: order(), text: "How many pages may one copy have?"},
+	{name: "a question for the stock becomes a choice", service: "printer", before: order(), text: "Do you have glossy paper, and how much is it?"},
+	{name: "two values of one answer are lost", service: "printer", before: order(), text: "200 copies on glossy paper", given: vals{"copies": 200, "paper": "glossy"}},
+	{name: "your patience becomes a name", service: "printer", before: order("200", "12"), text: "Thanks for your patience."},
+	{name: "praise becomes a name", service: "printer", before: order("200", "12"), text: "You have been great"},
+	{name: "a name is lost", service: "printer", before: order("200", "12"), text: "it's for Ingrid Solberg", given: vals{"customer": "Ingrid Solberg"}},
+	{name: "an answer changes another day", service: "printer", before: order("200", "12", "Ingrid Solberg", "on the 12th of December"), text: "Make it for the 9th.", may: vals{"proof_day": "2026-12-09"}},
+	{name: "one copy becomes one o'clock", service: "printer", before: order("200", "12", "Ingrid Solberg", "on the 12th of December", "on the 9th of December", "at 4 pm"), text: "No, one more time. One copy."},
+	{name: "thanks become the thing", service: "waste", before: waste(), text: "Thank you, that was quick."},
+	{name: "approval becomes the thing", service: "waste", before: waste(), text: "Sounds good to me."},
+	{name: "a day becomes the thing", service: "waste", before: waste(), text: "I need it gone on the 8th of December.", given: vals{"day": "2026-12-08"}, missed: []string{"day"}},
+	{name: "a question after a sentence becomes the thing", service: "waste", before: waste(), text: "It depends. What does it cost?"},
+	{name: "free words are lost", service: "waste", before: waste(), text: "a mattress and two chairs", given: vals{"thing": "a mattress and two chairs"}},
+	{name: "a choice in an answer about a place is lost", service: "storage", before: storage(), text: "A large one please", given: vals{"size": "large"}},
+	{name: "a choice becomes a place", service: "storage", before: storage(), text: "Small", given: vals{"size": "small"}},
+	{name: "a choice among words becomes a place", service: "storage", before: storage(), text: "rather medium, I think", given: vals{"size": "medium"}},
+	{name: "a place after its preposition is lost", service: "storage", before: storage(), text: "in Whitby", given: vals{"place": "Whitby"}},
+	{name: "a place in small letters is lost", service: "storage", before: storage(), text: "whitby", given: vals{"place": "Whitby"}},
+	{name: "a question takes what was suggested", service: "storage", before: storage("Whitby", "small"), text: "Okay, cool. What does it cost?"},
+	{name: "praise with a question takes what was suggested", service: "storage", before: storage("Whitby", "small"), text: "Not too bad. Which gate is it?"},
+	{name: "a yes to what was suggested is lost", service: "storage", before: storage("Whitby", "small"), text: "yes, that suits me", given: vals{"at": "09:30"}},
+}
+
+type vals = map[string]any
+
+func kennel(more ...string) []string { return append([]string{"find me a kennel"}, more...) }
+
+func order(more ...string) []string { return append([]string{"I want something printed"}, more...) }
+
+func waste(more ...string) []string { return append([]string{"I have bulky waste"}, more...) }
+
+func storage(more ...string) []string { return append([]string{"I need a storage unit"}, more...) }
+
+// TestValuesOfServices checks that a message gives a slot nothing that its reader does not find in
+// it, and that what it gives is taken or, if missed says so, asked for.
+func TestValuesOfServices(t *testing.T) {
+	for _, s := range values {
+		t.Run(s.name, func(t *testing.T) {
+			before, after, slots := s.hold(t)
+			for _, name := range slices.Sorted(maps.Keys(slots)) {
+				want, given := s.given[name]
+				if !given {
+					want = before[name]
+				}
+				got := fmt.Sprint(after[name])
+				v, may := s.may[name]
+				switch {
+				case got == fmt.Sprint(want), may && got == fmt.Sprint(v):
+				case after[name] == nil && slices.Contains(s.missed, name):
+				default:
+					t.Errorf("after %q %s is %v, expected %v", s.text, name, after[name], want)
+				}
+			}
+		})
+	}
+}
+
+// hold returns the values before and after the message, and the names of the slots.
+func (s *said) hold(t *testing.T) (before, after map[string]any, slots map[string]bool) {
+	t.Helper()
+	file := s.service + ".yaml"
+	data, err := os.ReadFile(filepath.Join("testdata", "services", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, problems := dialog.Parse([]agent.File{{Name: file, Data: data}})
+	if a == nil {
+		t.Fatal(problems)
+	}
+	var st dialog.State
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	a.Start(&st, now)
+	for i, text := range append(slices.Clone(s.before), s.text) {
+		if i == len(s.before) {
+			before = maps.Clone(st.Slots)
+		}
+		now = now.Add(5 * time.Second)
+		had := maps.Clone(st.Slots)
+		a.Handle(&st, now, dialog.Message{Text: text, Confidence: 1})
+		if i > 0 && i < len(s.before) && maps.EqualFunc(had, st.Slots, func(x, y any) bool { return fmt.Sprint(x) == fmt.Sprint(y) }) {
+			t.Fatalf("%s: %q was not understood", s.service, text)
+		}
+	}
+	if st.ConversationState == dialog.Error {
+		t.Errorf("%s: after %q something has gone wrong", s.service, s.text)
+	}
+	slots = make(map[string]bool)
+	for _, info := range a.Slots() {
+		slots[info.Name] = true
+	}
+	return before, st.Slots, slots
+}
