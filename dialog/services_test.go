@@ -69,9 +69,57 @@ var values = []said{
 	{name: "a yes to what was suggested is lost", service: "storage", before: storage("Whitby", "small"), text: "yes, that suits me", given: vals{"at": "09:30"}},
 }
 
+// others are more of them, written when those above passed.
+var others = []said{
+	{name: "no preference becomes a no", service: "kennel", before: walks(), text: "No preference."},
+	{name: "it does not matter", service: "kennel", before: walks(), text: "It does not matter to me."},
+	{name: "either is fine", service: "kennel", before: walks(), text: "Either is fine."},
+	{name: "not sure yet becomes a no", service: "kennel", before: walks(), text: "Not sure yet."},
+	{name: "a condition becomes a yes", service: "kennel", before: walks(), text: "Sure, if it is free."},
+	{name: "a yes to something else", service: "kennel", before: walks(), text: "Okay thank you. That should do it for now."},
+	{name: "a plain yes", service: "kennel", before: walks(), text: "Yes please.", given: vals{"extra_walks": true}},
+	{name: "a no with the name", service: "kennel", before: walks(), text: "No thank you, no extra walks.", given: vals{"extra_walks": false}},
+	{name: "what is not cared for is wished", service: "kennel", before: kennel(), text: "I don't care about extra walks, it is in Ludlow.", given: vals{"town": "Ludlow"}},
+	{name: "without is with", service: "kennel", text: "find me a kennel without extra walks", given: vals{"extra_walks": false}},
+	{name: "not important is wished", service: "kennel", text: "find me a kennel, extra walks are not important"},
+	{name: "two questions are two dogs", service: "kennel", before: dogs(), text: "I have two questions before that."},
+	{name: "number one is one dog", service: "kennel", before: dogs(), text: "My number one choice would be a quiet place."},
+	{name: "24/7 is 24 dogs", service: "kennel", before: dogs(), text: "They are open 24/7, right?"},
+	{name: "dry fur is dry food", service: "kennel", before: dogs(), text: "It takes long to dry them after rain."},
+	{name: "another animal is a dog", service: "kennel", before: dogs(), text: "We also have three cats."},
+	{name: "yesterday is the first day", service: "kennel", before: kennel("Ludlow"), text: "I was there yesterday and it was closed."},
+	{name: "a day that is not good", service: "kennel", before: kennel("Ludlow"), text: "Today is not good, I will call back."},
+	{name: "a birthday is the first day", service: "kennel", before: kennel("Ludlow"), text: "My birthday is on the 5th of May."},
+	{name: "any day", service: "kennel", before: kennel("Ludlow"), text: "Any day is fine."},
+	{name: "a small budget is a small unit", service: "storage", before: storage(), text: "I am on a small budget, in Whitby.", given: vals{"place": "Whitby"}},
+	{name: "a large family is a large unit", service: "storage", before: storage(), text: "It is for a large family."},
+	{name: "something of another measure", service: "storage", before: storage("Whitby"), text: "Something around five square meters."},
+	{name: "a word like a choice", service: "storage", before: storage("Whitby"), text: "tall"},
+	{name: "what is suggested depends", service: "storage", before: storage("Whitby", "small"), text: "That depends on the price."},
+	{name: "another time than suggested", service: "storage", before: storage("Whitby", "small"), text: "No, half past ten.", given: vals{"at": "10:30"}},
+	{name: "two hours are two o'clock", service: "storage", before: storage("Whitby", "small"), text: "I need two hours for the move."},
+	{name: "a question whether it is dearer", service: "storage", before: storage(), text: "Is a heated one dearer?"},
+	{name: "since Monday is the day", service: "waste", before: waste("an old sofa"), text: "It has stood here since Monday."},
+	{name: "not before Friday is Friday", service: "waste", before: waste("an old sofa"), text: "Not before Friday."},
+	{name: "floors are helpers", service: "waste", before: waste("an old sofa"), text: "There are 3 floors."},
+	{name: "kids are helpers", service: "waste", before: waste("an old sofa"), text: "I am alone with two kids on Friday.", given: vals{"day": "2026-11-27"}},
+	{name: "the last order is this one", service: "printer", before: order(), text: "The last order was 300 copies."},
+	{name: "a price is a number of copies", service: "printer", before: order(), text: "I paid 40 euros last time."},
+	{name: "the same as last time is a name", service: "printer", before: order("200", "12"), text: "Same as last time."},
+	{name: "a sentence about somebody is a name", service: "printer", before: order("200", "12"), text: "The boss decides that."},
+	{name: "not important is a name", service: "printer", before: order("200", "12"), text: "My name is not important."},
+	{name: "one moment is one o'clock", service: "printer", before: order("200", "12", "Ingrid Solberg", "on the 12th of December", "on the 9th of December"), text: "One moment please."},
+	{name: "two weeks with a limit", service: "printer", before: order("200", "12", "Ingrid Solberg"), text: "In two weeks, not earlier.", given: vals{"deadline": "2026-12-07"}},
+	{name: "a yes to what was suggested after a question", service: "storage", before: storage("Whitby", "small"), text: "Yes.", given: vals{"at": "09:30"}},
+}
+
 type vals = map[string]any
 
 func kennel(more ...string) []string { return append([]string{"find me a kennel"}, more...) }
+
+func dogs() []string { return kennel("Ludlow", "tomorrow") }
+
+func walks() []string { return kennel("Ludlow", "tomorrow", "2") }
 
 func order(more ...string) []string { return append([]string{"I want something printed"}, more...) }
 
@@ -82,7 +130,7 @@ func storage(more ...string) []string { return append([]string{"I need a storage
 // TestValuesOfServices checks that a message gives a slot nothing that its reader does not find in
 // it, and that what it gives is taken or, if missed says so, asked for.
 func TestValuesOfServices(t *testing.T) {
-	for _, s := range values {
+	for _, s := range slices.Concat(values, others) {
 		t.Run(s.name, func(t *testing.T) {
 			before, after, slots := s.hold(t)
 			for _, name := range slices.Sorted(maps.Keys(slots)) {

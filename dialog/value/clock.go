@@ -143,6 +143,13 @@ func (r timeReader) atBefore(toks []Token, i int) bool {
 	return n > 0
 }
 
+// lasts reports whether an hour at token i, with the word at token k, is a length of time and not a
+// time: "two hours", but not "sixteen hours" and "at two hours".
+func (r timeReader) lasts(toks []Token, i, k, hour int) bool {
+	_, unit := r.l.Clock.units[toks[k].Text]
+	return unit && hour <= 12 && !(i > 0 && r.atBefore(toks, i))
+}
+
 // partOfDay applies words such as "in the afternoon".
 func partOfDay(c clockTime, part int) clockTime {
 	if c.exact {
@@ -192,7 +199,7 @@ func (r timeReader) dial(toks []Token, i int, loose bool) (clockTime, int) {
 		}
 		return hourTime(h, 0), k - i
 	}
-	if _, on := w.oclock.At(toks, k); on > 0 {
+	if _, on := w.oclock.At(toks, k); on > 0 && !r.lasts(toks, i, k, h) {
 		return hourTime(h, 0), k + on - i
 	}
 	if m, mn := r.minute(toks, k); mn > 0 && (loose || m >= 10 || mn == 2) { // "three thirty", "three oh five"

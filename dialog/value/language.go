@@ -33,7 +33,9 @@ type languageData struct {
 	HandoffWithin    []string            `json:"handoff_within"`
 	CancelVerbs      []string            `json:"cancel_verbs"`
 	CorrectionStrong []string            `json:"correction_strong"`
-	Choosing         []string            `json:"choosing"` // those of correction_strong that may also answer a question
+	States           []string            `json:"states"`      // between a thing and what it is: "is"
+	PastStates       []string            `json:"past_states"` // between a thing and what it was
+	Choosing         []string            `json:"choosing"`    // those of correction_strong that may also answer a question
 	CorrectionWeak   []string            `json:"correction_weak"`
 	ChangeVerbs      []string            `json:"change_verbs"`
 	Not              []string            `json:"not"`
@@ -147,6 +149,7 @@ type Language struct {
 	Hedges, Denials, Wishes, Indefinite       *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
 	Polar, OutsideNames, Also, Choosing       *Phrases
+	States, PastStates                        *Phrases
 	TypedYesNo                                *Phrases       // 0 yes, 1 no
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
@@ -227,6 +230,8 @@ func Load(tag string) (*Language, error) {
 	l.CancelVerbs = NewPhrases(d.CancelVerbs)
 	l.Strong = NewPhrases(d.CorrectionStrong)
 	l.Choosing = NewPhrases(d.Choosing)
+	l.States = NewPhrases(d.States)
+	l.PastStates = NewPhrases(d.PastStates)
 	l.Weak = NewPhrases(d.CorrectionWeak)
 	l.ChangeVerbs = NewPhrases(d.ChangeVerbs)
 	l.Not = NewPhrases(d.Not)

@@ -118,6 +118,9 @@ func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow 
 func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
 	spans := t.spans(f)
 	is := func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) }
+	if i := slices.IndexFunc(spans, is); i >= 0 && t.tellsPast(spans[i]) {
+		return "the words tell what was"
+	}
 	if t.namesSlotOf(s, f, is) {
 		return ""
 	}
@@ -131,6 +134,9 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 	x := spans[k]
 	if denied(t.rd, x) {
 		return "the words say that it is not meant"
+	}
+	if !x.cue && t.tellsOfOther(x) {
+		return "the words tell it of something else"
 	}
 	plain := awaited || x.cue || t.namedAlone(s, x, spans)
 	for _, o := range spans {
@@ -146,6 +152,39 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 		return "the words do not name the slot"
 	}
 	return ""
+}
+
+// tellsPast reports whether a sentence tells what was: "the last order was 300 copies", "I was there
+// yesterday".
+func (t *message) tellsPast(x found) bool {
+	was := t.a.def.Lang.PastStates
+	day, _ := x.value.(string)
+	past := x.slot.Type == value.TypeDate && !x.slot.Past && day < value.DateOf(t.rd.Now).String()
+	return was.EndsAt(t.rd.Toks, t.introduction(x)) > 0 || past && was.Within(t.rd.SentenceOf(x.start))
+}
+
+// introduction returns the index of the first of the words that only introduce a value.
+func (t *message) introduction(x found) int {
+	k := t.a.beforeArticle(t.rd, x.start)
+	if x.slot.TypeCues != nil {
+		k -= x.slot.TypeCues.EndsAt(t.rd.Toks, k)
+	}
+	return k
+}
+
+// tellsOfOther reports whether a sentence tells a value of something that the agent does not know:
+// "my birthday is on the 5th".
+func (t *message) tellsOfOther(x found) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	k := t.introduction(x)
+	n := l.States.EndsAt(toks, k)
+	for i := k - n - 1; n > 0 && i >= 0 && (i+1 == k-n || !t.rd.SentenceEnds(i+1)); i-- {
+		w, _ := l.Meaning(toks, i)
+		if _, light := l.Light.At(toks, i); light == 0 && t.strange(w) && !x.slot.PromptWords[value.Stem(toks[i].Text)] {
+			return true
+		}
+	}
+	return false
 }
 
 // namesSlotOf reports whether what a number counts, the words before a value or those of a range

@@ -76,6 +76,12 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n) && !pronoun(r, f)) && !a.belongs(r, s, slots, f) {
 				continue // a bare number belongs to no slot
 			}
+			if s.Numeric() && f.cue && !r.Stands(i, i+n) && !a.belongs(r, s, slots, f) && !a.trails(r, s, i+n) {
+				continue // "my number one choice"
+			}
+			if s.Closed() && n == 1 && s != awaited && !f.cue && !a.standsAlone(r, i+n) {
+				continue // a "large family" is no large room
+			}
 			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v, nil)
 			all = append(all, f)
 			i += n - 1
@@ -173,6 +179,27 @@ func (a *Words) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f fo
 	return a.unit(r, s, f.end) || a.counted(r, s, slots, f.start, f.end) || s.OnlyIn(f.value)
 }
 
+// trails reports whether the words at token j often follow a value of the slot's type: "people".
+func (a *Words) trails(r value.Reader, s *agent.Slot, j int) bool {
+	if s.Trailing == nil {
+		return false
+	}
+	_, n := s.Trailing.At(r.Toks, j)
+	return n > 0
+}
+
+// standsAlone reports whether the word at token j does not belong to a listed value of one word
+// before it, or is a word that the agent has: "large", "the large unit", but not "a large family".
+func (a *Words) standsAlone(r value.Reader, j int) bool {
+	if j >= len(r.Toks) || r.Stands(j-1, j) {
+		return true
+	}
+	w, _ := a.def.Lang.Meaning(r.Toks, j)
+	_, known := a.spelt[r.Toks[j].Text]
+	return known || slices.ContainsFunc(a.def.Slots, func(s *agent.Slot) bool { return s.Words[w] || s.Keys[w] }) ||
+		slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[w] })
+}
+
 // counted reports whether a bare number at tokens i to j can only belong to the slot: it
 // counts people or things ("for four people", "a party of six"), and no other slot has
 // numbers.
@@ -182,12 +209,7 @@ func (a *Words) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j
 			return false
 		}
 	}
-	if s.Trailing != nil {
-		if _, n := s.Trailing.At(r.Toks, j); n > 0 {
-			return true
-		}
-	}
-	return s.TypeCues != nil && s.TypeCues.EndsAt(r.Toks, i) > 1
+	return a.trails(r, s, j) || s.TypeCues != nil && s.TypeCues.EndsAt(r.Toks, i) > 1
 }
 
 // takes reports whether a slot would accept a value, by its limits and validators: "next

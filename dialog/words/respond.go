@@ -76,9 +76,13 @@ func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
 }
 
 // besides reports whether the words after a yes or no to a question for a slot change
-// nothing about it: they are words of the slot or common words.
+// nothing about it: they are words of the slot or common words, in the same sentence. Another
+// sentence may say what the yes is for: "okay, thanks. That should do it".
 func (t *message) besides(toks []value.Token) bool {
 	l, s := t.a.def.Lang, t.a.def.SlotIndex[t.st.WaitingForSlot]
+	if len(t.rd.Sentences(t.rd.Toks)) > 1 && !t.named(s) {
+		return false
+	}
 	for i := 0; i < len(toks); {
 		n := 0
 		for _, p := range [...]*value.Phrases{l.YesNo, l.Light, l.Polite, l.Fillers, l.Articles, l.CommandSets["thanks"]} {
@@ -96,6 +100,9 @@ func (t *message) besides(toks []value.Token) bool {
 	}
 	return true
 }
+
+// named reports whether the message contains a word of the slot.
+func (t *message) named(s *agent.Slot) bool { return s != nil && t.namesWordOf(s) }
 
 // declines reports whether the message begins with a no, after a flow has ended.
 func (t *message) declines() bool {
