@@ -52,6 +52,7 @@ type watch struct {
 	callsThen int                 // calls before the turn
 	harm      harm
 	invented  []string // each action that ran with a value that the user never gave
+	unsaid    []string // each slot that was set to such a value
 }
 
 func newWatch(s *schema, gold []*call) *watch {
@@ -85,6 +86,9 @@ func (w *watch) end(r *run, text string, state *state) {
 		v := r.st.Slots[name]
 		if v != nil && !value.Equal(v, w.before[name]) && !r.among(name, v, state.SlotValues[name]) {
 			w.harm.values++
+			if !r.among(name, v, w.values[name]) && !w.says(v) {
+				w.unsaid = append(w.unsaid, fmt.Sprintf("%s: %s = %q after %q", w.s.ServiceName, name, dataText(v), text))
+			}
 		}
 	}
 	for _, made := range r.calls[w.callsThen:] {
@@ -116,6 +120,11 @@ func (r *run) among(slot string, v any, values []string) bool {
 	})
 }
 
+// says reports whether the user's words so far have the value.
+func (w *watch) says(v any) bool {
+	return strings.Contains(w.said, " "+value.FoldText(dataText(v))+" ")
+}
+
 // recorded reports whether a call was recorded with the same arguments, at any time.
 func (w *watch) recorded(r *run, made *dialog.ActionCall, transaction bool) bool {
 	for i, g := range w.gold {
@@ -139,7 +148,7 @@ func (w *watch) never(r *run, made *dialog.ActionCall) string {
 	for _, name := range slices.Sorted(maps.Keys(made.Inputs)) {
 		v := made.Inputs[name]
 		text := dataText(v)
-		if text == w.s.intent(made.Name).OptionalSlots[name] || r.among(name, v, w.values[name]) || strings.Contains(w.said, " "+value.FoldText(text)+" ") {
+		if text == w.s.intent(made.Name).OptionalSlots[name] || r.among(name, v, w.values[name]) || w.says(v) {
 			continue
 		}
 		return name
@@ -151,10 +160,10 @@ func (w *watch) never(r *run, made *dialog.ActionCall) string {
 // never gave, for the data beside the repository. RATCHET: today's counts; they may only
 // fall.
 var harmRatchet = map[string]struct{ turns, given int }{
-	"development, the engine's questions": {27, 0},
-	"development, the recorded questions": {22, 0},
-	"held out, the engine's questions":    {30, 0},
-	"held out, the recorded questions":    {21, 0},
+	"development, the engine's questions": {23, 0},
+	"development, the recorded questions": {19, 0},
+	"held out, the engine's questions":    {23, 0},
+	"held out, the recorded questions":    {16, 0},
 }
 
 // within fails the test if there is more harm than the ratchet allows.

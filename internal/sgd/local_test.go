@@ -24,7 +24,7 @@ type scores struct {
 	calls, callsSame, callsExtra  int
 	dialogues, success            int
 	harm                          harm
-	invented                      []string // actions with a value that the user never gave
+	invented, unsaid              []string // actions with a value that the user never gave, and such values of slots
 }
 
 // row formats the scores as columns of a table.
@@ -54,6 +54,7 @@ func (c *scores) add(o scores) {
 	c.success += o.success
 	c.harm.add(o.harm)
 	c.invented = append(c.invented, o.invented...)
+	c.unsaid = append(c.unsaid, o.unsaid...)
 }
 
 // The header of the tables. Harmful turns are per dialogue, all others are percentages.
@@ -92,7 +93,7 @@ func TestSGDLocal(t *testing.T) {
 	agents := newServices(t, data, false)
 	dev, test := data.parts()
 	rows := []string{tableHead, tableRule}
-	var kinds, invented []string
+	var kinds, invented, unsaid []string
 	services := make(map[string]*scores)
 	k := 0
 	for _, part := range []struct {
@@ -114,6 +115,9 @@ func TestSGDLocal(t *testing.T) {
 			}
 			for _, what := range c.invented {
 				invented = append(invented, fmt.Sprintf("recorded questions %t: %s", asking, what))
+			}
+			if asking {
+				unsaid = append(unsaid, c.unsaid...)
 			}
 			name := part.name + ", the engine's questions"
 			least := scores{turns: 1000, slots: 1000, calls: 1000, dialogues: 1000, intentRight: 770, joint: 430, slotsRight: 690, callsSame: 490, success: 350}
@@ -143,8 +147,8 @@ func TestSGDLocal(t *testing.T) {
 		}
 		all = append(all, fmt.Sprintf("| %s | %d | %s |", name, services[name].dialogues, services[name].row()))
 	}
-	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s\n%s", tableHead, tableRule, strings.Join(all, "\n"),
-		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues), strings.Join(invented, "\n"))
+	t.Logf("the recorded questions, by service\n%s\n%s\n%s\n| services that nobody looked at | %d | %s |\n%s\n%s\nslots that were set to a value that the user never gave:\n%s", tableHead, tableRule, strings.Join(all, "\n"),
+		unseen.dialogues, unseen.row(), unseen.harm.kinds(unseen.dialogues), strings.Join(invented, "\n"), strings.Join(unsaid, "\n"))
 }
 
 // inMeasured compares lines with those after a mark in docs/measured.md; -rewrite writes
@@ -236,7 +240,14 @@ func measure(a *service, s *schema, d dialogue, asking bool) scores {
 		was := r.confirming()
 		asked := r.say(d.Turns[i].Utterance)
 		r.affirms(f, was)
+		had, set := len(watch.invented), len(watch.unsaid)
 		watch.end(r, d.Turns[i].Utterance, f.State)
+		for _, what := range watch.invented[had:] {
+			c.invented = append(c.invented, fmt.Sprintf("%s, turn %d, %s", d.ID, i, what))
+		}
+		for _, what := range watch.unsaid[set:] {
+			c.unsaid = append(c.unsaid, fmt.Sprintf("%s, turn %d, %s", d.ID, i, what))
+		}
 		c.turns++
 		if r.activeIntent() == f.State.ActiveIntent {
 			c.intentRight++
@@ -245,9 +256,6 @@ func measure(a *service, s *schema, d dialogue, asking bool) scores {
 	}
 	c.compareCalls(r, gold)
 	c.harm = watch.harm
-	for _, what := range watch.invented {
-		c.invented = append(c.invented, d.ID+", "+what)
-	}
 	return c
 }
 
