@@ -113,6 +113,31 @@ var others = []said{
 	{name: "a yes to what was suggested after a question", service: "storage", before: storage("Whitby", "small"), text: "Yes.", given: vals{"at": "09:30"}},
 }
 
+// german are messages in German.
+var german = []said{
+	{name: "Dank wird ein Ort", service: "werkstatt", before: rad(), text: "Danke für die Auskunft."},
+	{name: "Lob wird ein Ort", service: "werkstatt", before: rad(), text: "Das klingt gut."},
+	{name: "ein Ort", service: "werkstatt", before: rad(), text: "In Kassel bitte.", given: vals{"ort": "Kassel"}},
+	{name: "ein Ort in kleinen Buchstaben", service: "werkstatt", before: rad(), text: "kassel", given: vals{"ort": "Kassel"}},
+	{name: "die Art wird ein Ort", service: "werkstatt", before: rad(), text: "Lastenrad", given: vals{"art": "Lastenrad"}},
+	{name: "eine Frage nach dem Preis wird die Anzahl", service: "werkstatt", before: rad("Kassel", "morgen"), text: "Was kosten zwei Räder?"},
+	{name: "die Anzahl", service: "werkstatt", before: rad("Kassel", "morgen"), text: "Zwei Räder.", given: vals{"anzahl": 2}},
+	{name: "zwei Fragen sind zwei Räder", service: "werkstatt", before: rad("Kassel", "morgen"), text: "Ich habe noch zwei Fragen."},
+	{name: "der Abholtag beantwortet die Frage nach dem Bringtag", service: "werkstatt", before: rad("Kassel"), text: "Ich muss es am 12. Dezember abholen.", given: vals{"holen": "2026-12-12"}},
+	{name: "bis beantwortet die Frage nach dem ersten Tag", service: "werkstatt", before: rad("Kassel"), text: "Bis zum 9. Dezember.", given: vals{"holen": "2026-12-09"}},
+	{name: "der Bringtag", service: "werkstatt", before: rad("Kassel"), text: "am 3. Dezember", given: vals{"bringen": "2026-12-03"}},
+	{name: "der Geburtstag wird der Bringtag", service: "werkstatt", before: rad("Kassel"), text: "Mein Geburtstag ist am 5. Mai."},
+	{name: "seit Montag ist Montag", service: "werkstatt", before: rad("Kassel"), text: "Es quietscht seit Montag."},
+	{name: "eine Frage nach dem Leihrad wird ein Wunsch", service: "werkstatt", before: rad("Kassel", "morgen"), text: "Haben Sie auch ein Leihrad?"},
+	{name: "eine Bedingung wird ein Ja", service: "werkstatt", before: rad("Kassel", "morgen", "2"), text: "Ja, wenn es nichts kostet."},
+	{name: "egal wird ein Nein", service: "werkstatt", before: rad("Kassel", "morgen", "2"), text: "Das ist mir egal."},
+	{name: "Dank wird ein Name", service: "werkstatt", before: rad("Kassel", "morgen", "2", "nein"), text: "Danke für Ihre Geduld."},
+	{name: "ein Name", service: "werkstatt", before: rad("Kassel", "morgen", "2", "nein"), text: "Auf Helga Brandt.", given: vals{"kunde": "Helga Brandt"}},
+	{name: "Dank wird der Schaden", service: "werkstatt", before: rad("Kassel", "morgen", "2", "nein", "Helga Brandt"), text: "Danke, das ging schnell."},
+	{name: "eine Frage wird der Schaden", service: "werkstatt", before: rad("Kassel", "morgen", "2", "nein", "Helga Brandt"), text: "Kommt darauf an. Was kostet das?"},
+	{name: "der Schaden", service: "werkstatt", before: rad("Kassel", "morgen", "2", "nein", "Helga Brandt"), text: "die Bremse und das Licht", given: vals{"schaden": "die Bremse und das Licht"}},
+}
+
 type vals = map[string]any
 
 func kennel(more ...string) []string { return append([]string{"find me a kennel"}, more...) }
@@ -120,6 +145,8 @@ func kennel(more ...string) []string { return append([]string{"find me a kennel"
 func dogs() []string { return kennel("Ludlow", "tomorrow") }
 
 func walks() []string { return kennel("Ludlow", "tomorrow", "2") }
+
+func rad(more ...string) []string { return append([]string{"mein Rad ist kaputt"}, more...) }
 
 func order(more ...string) []string { return append([]string{"I want something printed"}, more...) }
 
@@ -130,7 +157,7 @@ func storage(more ...string) []string { return append([]string{"I need a storage
 // TestValuesOfServices checks that a message gives a slot nothing that its reader does not find in
 // it, and that what it gives is taken or, if missed says so, asked for.
 func TestValuesOfServices(t *testing.T) {
-	for _, s := range slices.Concat(values, others) {
+	for _, s := range slices.Concat(values, others, german) {
 		t.Run(s.name, func(t *testing.T) {
 			before, after, slots := s.hold(t)
 			for _, name := range slices.Sorted(maps.Keys(slots)) {

@@ -9,8 +9,7 @@ func (r Reader) Sentences(toks []Token) [][]Token {
 	var out [][]Token
 	start := 0
 	for i := 1; i < len(toks); i++ {
-		between := r.Raw[toks[i-1].End:toks[i].Start]
-		if strings.ContainsAny(between, "!?;") || strings.Contains(between, ".") && (len(toks[i-1].Text) > 2 || toks[i].Start > toks[i-1].End+1 && len(toks[i-1].Text) > 1) {
+		if r.stops(toks[i-1], toks[i]) {
 			out = append(out, toks[start:i])
 			start = i
 		}
@@ -18,13 +17,32 @@ func (r Reader) Sentences(toks []Token) [][]Token {
 	return append(out, toks[start:])
 }
 
-// SentenceEnds reports whether a sentence ends before token i. It does not within "St.
-// Helena", but does behind "No.".
+// SentenceEnds reports whether a sentence, or a part of one before a colon, ends before token i.
 func (r Reader) SentenceEnds(i int) bool {
-	last := r.Toks[i-1]
-	between := r.Raw[last.End:r.Toks[i].Start]
-	_, answer := r.Lang.YesNo.At(r.Toks[i-1:i], 0)
-	return strings.ContainsAny(between, "!?;:") || (len(last.Text) > 2 || answer > 0) && strings.Contains(between, ".")
+	last, next := r.Toks[i-1], r.Toks[i]
+	return strings.Contains(r.Raw[last.End:next.Start], ":") || r.stops(last, next)
+}
+
+// stops reports whether a sentence ends between two tokens. It does not within "St. Helena" and
+// "12. Dezember".
+func (r Reader) stops(last, next Token) bool {
+	between := r.Raw[last.End:next.Start]
+	if strings.ContainsAny(between, "!?;") {
+		return true
+	}
+	if !strings.Contains(between, ".") || AllDigits(last.Text) && r.month(next) {
+		return false
+	}
+	two := []Token{last, next}
+	_, answer := r.Lang.YesNo.At(two[:1], 0)
+	_, light := r.Lang.Light.At(two, 1)
+	switch {
+	case len(last.Text) > 2:
+		return true
+	case next.Start == last.End+1, len(last.Text) == 1:
+		return false
+	}
+	return answer+light > 0 || !r.capitalOf(last)
 }
 
 // SentenceEndsIn reports whether a sentence or a part of one ends before token i of the

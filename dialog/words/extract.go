@@ -87,7 +87,9 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			i += n - 1
 		}
 	}
-	return slices.DeleteFunc(all, func(f found) bool { return denied(r, f) || inMarker(r, f) })
+	return slices.DeleteFunc(all, func(f found) bool {
+		return denied(r, f) || inMarker(r, f) || f.slot.AnyWords() && thanksFor(r, r.SentenceOf(f.start))
+	})
 }
 
 // inMarker reports whether a value is a part of the words of a correction: the "second" of "on

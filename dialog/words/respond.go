@@ -67,7 +67,7 @@ func (t *Reading) amidWords() []command.Command {
 func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
 	l := t.a.def.Lang
 	toks := l.Weak.TrimLeft(l.Trim(t.rd.Toks))
-	if len(toks) == 0 || len(toks) == len(t.rd.Toks) {
+	if len(toks) == 0 || len(toks) == len(t.rd.Toks) || thanksFor(t.rd, t.rd.Toks) {
 		return nil, false
 	}
 	core := t.rd.Part(toks)

@@ -66,6 +66,9 @@ func (t *Reading) exact(s *agent.Slot) (val any, ok bool) {
 // or thanks. A slot for any words does not take these.
 func (t *Reading) saysOther(s *agent.Slot) bool {
 	toks := t.rd.Toks
+	if s.Type != value.TypeString && s.Type != value.TypeAddress && thanksFor(t.rd, toks) {
+		return true
+	}
 	return slices.ContainsFunc(t.rd.Sentences(toks), t.asks) || !s.TakesYesNo() && t.a.def.Lang.YesOrNo(toks) != value.NoAnswer || t.thanks(toks)
 }
 
@@ -242,6 +245,13 @@ func (t *message) bareName(v any) bool {
 func (t *message) thanks(toks []value.Token) bool {
 	_, ok := t.a.def.Lang.CommandSets["thanks"].Whole(toks)
 	return ok
+}
+
+// thanksFor reports whether a sentence thanks for something: "thanks for your patience", but not
+// "thanks, Boston".
+func thanksFor(r value.Reader, toks []value.Token) bool {
+	_, n := r.Lang.CommandSets["thanks"].At(toks, 0)
+	return n > 0 && n < len(toks) && !r.SentenceEndsIn(toks, n)
 }
 
 // asks reports whether a message begins like a question, perhaps after a yes or no.
