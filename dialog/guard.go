@@ -50,6 +50,9 @@ func (t *hearing) traced(cmds []Command) []Command {
 		return cmds
 	}
 	return slices.DeleteFunc(cmds, func(c Command) bool {
+		if c.Type == CorrectSlot && r.Elsewhere(&c) {
+			return true
+		}
 		if c.Type != SetSlot || c.Value == nil || value.Equal(t.was[c.Slot], c.Value) || value.Equal(t.st.ProposedSlots[c.Slot], c.Value) || value.Equal(t.st.Slots[c.Slot], c.Value) {
 			return false
 		}

@@ -502,6 +502,37 @@ func lostSymptoms() (all []symptom) {
 	return all
 }
 
+// asideSymptoms returns what people say beside what they want, and what of it was acted on.
+func asideSymptoms() (all []symptom) {
+	add := func(name, agent, says string, want map[string]any, say ...string) {
+		all = append(all, symptom{name: name, agent: "examples/" + agent, say: say, wrong: told(says, want)})
+	}
+	const iban = "DE89 3704 0044 0532 0130 00"
+	add("where somebody lives is the origin", "flights", "fly from", map[string]any{"destination": "Dallas", "origin": nil}, "I need a flight to Dallas, my wife lives in Austin")
+	add("where somebody was is the origin", "flights", "fly from", map[string]any{"destination": "Boston", "origin": nil}, "book a flight to Boston, my sister spent Christmas in Denver")
+	add("where the user lives answers the question", "flights", "fly to", map[string]any{"origin": "Austin"}, "I want to book a flight", "my wife lives in Austin")
+	add("the condition of a request is lost", "bank", "if my balance is over 100", map[string]any{"amount": 5}, "please send 5 euros to Anna if my balance is over 100")
+	add("the condition of a booking is lost", "flights", "unless it rains", nil, "book a flight from Boston to Denver on Friday unless it rains")
+	add("if you can is told as a condition", "bank", "account number", map[string]any{"amount": 5}, "send 5 euros to Anna if you can")
+	add("one of two alternatives begins", "clinic", "cancel an appointment or move an appointment", nil, "I want to cancel my appointment, or maybe move it")
+	add("one of two verbs begins", "flights", "cancel a booking or change a booking", nil, "cancel or change my booking")
+	ready := []string{"I need an appointment with Dr Adams tomorrow at 10"}
+	add("the caller's name replaces the patient's", "clinic", "full name", map[string]any{"patient": nil}, append(slices.Clone(ready), "Tim Smith, my own name is John")...)
+	add("the patient's name is not understood", "clinic", "birth", map[string]any{"patient": "Tim Smith"}, append(slices.Clone(ready), "his name is Tim Smith")...)
+	add("an amount and the next word are an account number", "bank", "code", map[string]any{"iban": "DE89370400440532013000"}, "I want to send money", "Peter", iban, "the rent is 800, I pay it")
+	return append(all, symptom{
+		name: "a new reference in capitals corrects nothing",
+		agent: `
+slots: {ref: {type: code, prompt: Which order?}}
+flows:
+  drop:
+    trigger: {intents: [drop my order]}
+    steps: [{step: a, type: collect, slot: ref}, {step: b, type: confirm, message: "{ref}?"}]
+`,
+		say: []string{"drop my order", "BK 98765", "BK 12345"}, wrong: wantSlots(map[string]any{"ref": "BK12345"}),
+	})
+}
+
 // bankSymptoms returns amounts, and hastily typed words.
 func bankSymptoms() []symptom {
 	asked := []string{"I want to send money", "Anna", "DE89 3704 0044 0532 0130 00"}
@@ -564,7 +595,7 @@ var failingSymptoms = []string{}
 
 // TestSymptoms checks that no symptom occurs, except for the expected failures.
 func TestSymptoms(t *testing.T) {
-	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms(), bankSymptoms(), lostSymptoms())
+	all := slices.Concat(symptoms, amountSymptoms(), deniedSymptoms(), startSymptoms(), nameSymptoms(), bankSymptoms(), lostSymptoms(), asideSymptoms())
 	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
 			wrong := s.hold(t)

@@ -57,7 +57,7 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		if n == 0 {
 			c, n, parts = r.codeInTwo(s, toks, i, whole)
 		}
-		if n == 0 || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i) || r.nth(toks, i) == n) {
+		if n == 0 || !whole && r.parted(toks, i, n) || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i) || r.nth(toks, i) == n) {
 			return nil, 0
 		}
 		return strings.ToUpper(c), n
@@ -94,6 +94,16 @@ func (r Reader) dated(toks []Token, i int) bool {
 	return false
 }
 
+// parted reports whether a sentence or a part of one ends within n tokens: "800, I" is no code.
+func (r Reader) parted(toks []Token, i, n int) bool {
+	for k := i + 1; k < i+n; k++ {
+		if r.SentenceEndsIn(toks, k) {
+			return true
+		}
+	}
+	return false
+}
+
 // nth returns the length of an ordinal such as "40th".
 func (r Reader) nth(toks []Token, i int) int {
 	_, n := r.Lang.ordinal(toks, i)
@@ -109,7 +119,7 @@ func (r Reader) codeInTwo(s *Spec, toks []Token, i int, whole bool) (c string, n
 	}
 	head, written := toks[i].Text, r.Raw[toks[i].Start:toks[i].End]
 	longest := 2
-	if written == strings.ToUpper(written) && (whole || r.Raw != strings.ToUpper(r.Raw)) {
+	if written == strings.ToUpper(written) && (whole || len(toks) == 2 || r.Raw != strings.ToUpper(r.Raw)) {
 		longest = 4
 	} else if !whole && s.Mentions.EndsAt(toks, i) == 0 {
 		return "", 0, 0

@@ -33,6 +33,7 @@ type languageData struct {
 	HandoffWithin    []string            `json:"handoff_within"`
 	CancelVerbs      []string            `json:"cancel_verbs"`
 	CorrectionStrong []string            `json:"correction_strong"`
+	Conditions       []string            `json:"conditions"`  // before a condition: "if"
 	States           []string            `json:"states"`      // between a thing and what it is: "is"
 	PastStates       []string            `json:"past_states"` // between a thing and what it was
 	Choosing         []string            `json:"choosing"`    // those of correction_strong that may also answer a question
@@ -149,7 +150,7 @@ type Language struct {
 	Hedges, Denials, Wishes, Indefinite       *Phrases
 	Exceptions, DeniedAfter, Clauses, Asked   *Phrases
 	Polar, OutsideNames, Also, Choosing       *Phrases
-	States, PastStates                        *Phrases
+	States, PastStates, Conditions            *Phrases
 	TypedYesNo                                *Phrases       // 0 yes, 1 no
 	synonyms                                  *Phrases       // class of a phrase
 	classes                                   map[string]int // of a stem
@@ -230,6 +231,7 @@ func Load(tag string) (*Language, error) {
 	l.CancelVerbs = NewPhrases(d.CancelVerbs)
 	l.Strong = NewPhrases(d.CorrectionStrong)
 	l.Choosing = NewPhrases(d.Choosing)
+	l.Conditions = NewPhrases(d.Conditions)
 	l.States = NewPhrases(d.States)
 	l.PastStates = NewPhrases(d.PastStates)
 	l.Weak = NewPhrases(d.CorrectionWeak)

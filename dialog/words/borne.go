@@ -54,6 +54,24 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	return why
 }
 
+// Elsewhere reports whether the words tell the value of a correction of something else, or want to
+// know about it: "the rent is 800" is no account number.
+func (t *Reading) Elsewhere(c *command.Command) bool {
+	s := t.a.def.SlotIndex[c.Slot]
+	if s == nil || c.Value == nil || t.flow == nil {
+		return false
+	}
+	spans := t.spans(t.flow)
+	i := slices.IndexFunc(spans, func(x found) bool {
+		return x.slot == s && value.Equal(value.Canonical(x.value), value.Canonical(c.Value))
+	})
+	if i < 0 {
+		return false
+	}
+	x := spans[i]
+	return t.rd.Within(x.start) == value.Wanting || t.tellsPast(x) || !x.cue && t.tellsOfOther(x)
+}
+
 // onlyAsks reports whether the message has values for the slot of the current flow in questions
 // alone: "what would one dog cost?" gives no number of dogs. A question that may be a wish ("do you
 // have a table for two?") gives the value of the slot that was asked for.

@@ -112,6 +112,9 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 	}
 	if rest := t.sameSentence(k); len(rest) > 0 && (k > m.end || strong || weak) {
 		if v, ok := t.valueIn(s, rest, true); ok {
+			if s.Name == t.st.WaitingForSlot && t.a.namesTwo(t.rd, s, found{value: v, start: m.start}) {
+				return nil
+			}
 			return t.correctionWith(f, s, t.changed(s, v, rest), toks[k:])
 		}
 	}

@@ -23,12 +23,31 @@ type found struct {
 // it point to, then to the awaited one. If neither decides, the value is dropped: a wrong
 // guess costs more than a question.
 func (a *Words) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
-	all := a.candidates(r, slots, awaited)
+	all := slices.DeleteFunc(a.candidates(r, slots, awaited), func(f found) bool { return f.slot != awaited && a.aside(r, f) })
 	all = append(a.decided(r, slots, all), a.ranges(r, slots, all)...)
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.start, b.start))
 	})
 	return a.assign(all, awaited)
+}
+
+// aside reports whether a value is in a clause of its own that tells of something else: "a flight to
+// Dallas, my wife lives in Austin". Such a clause begins with a thing or a person that the agent does
+// not know, and has no word that it knows.
+func (a *Words) aside(r value.Reader, f found) bool {
+	from := f.start
+	for from > 0 && !r.SentenceEndsIn(r.Toks, from) {
+		from--
+	}
+	said := a.def.Lang.Contents(r.Toks[from:f.start], nil)
+	_, article := r.Lang.Articles.At(r.Toks, from)
+	return from > 0 && article > 0 && len(said) > 1 && !slices.ContainsFunc(said, a.knows)
+}
+
+// knows reports whether a word is one of a flow, a slot or an output of the agent.
+func (a *Words) knows(word string) bool {
+	return slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[word] }) ||
+		slices.ContainsFunc(a.askables, func(x askable) bool { return x.words[word] })
 }
 
 // candidates returns all values in a message, each for every slot that may take it.
@@ -37,7 +56,9 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 	for _, s := range slots {
 		if s.Free() || s.Type == value.TypeBoolean && !s.Closed() {
 			if f, ok := a.named(r, s); ok {
-				all = append(all, f)
+				if s != awaited || !a.namesTwo(r, s, f) {
+					all = append(all, f)
+				}
 			} else if s.Type == value.TypeBoolean && s != awaited {
 				all = a.wished(r, s, all)
 			} else if s.Type == value.TypeName {
@@ -348,6 +369,13 @@ func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 		}
 	}
 	return found{}, false
+}
+
+// namesTwo reports whether an answer begins with another name than the one that it calls the slot's:
+// "Tim Smith, my own name is John".
+func (a *Words) namesTwo(r value.Reader, s *agent.Slot, f found) bool {
+	n := r.NameRun(r.Toks, 0)
+	return s.Type == value.TypeName && n > 0 && n <= f.start && r.SentenceEndsIn(r.Toks, n) && !value.Equal(f.value, value.TitleWords(value.SpanText(r.Raw, r.Toks, 0, n)))
 }
 
 // assign assigns values to slots, those with the highest score first. Values do not

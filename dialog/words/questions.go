@@ -167,8 +167,7 @@ func (t *message) ofAnother(toks []value.Token) bool {
 // strange reports whether a word is unknown: no flow, slot or output of the agent has it, and no
 // value that was given.
 func (t *message) strange(word string) bool {
-	has := func(words map[string]bool) bool { return words[word] }
-	if slices.ContainsFunc(t.a.flowWords, has) || slices.ContainsFunc(t.a.askables, func(x askable) bool { return has(x.words) }) {
+	if t.a.knows(word) {
 		return false
 	}
 	for _, v := range t.st.Slots { // order: any of them

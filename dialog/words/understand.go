@@ -121,7 +121,7 @@ func (t *Reading) Local() []command.Command {
 	if c, ok := t.whole(); ok {
 		return []command.Command{c}
 	}
-	if t.flow == nil && len(t.a.sharing(toks)) > 0 {
+	if t.flow == nil && len(t.Sharing()) > 0 {
 		return nil // the user is asked which one
 	}
 	t.rd.Keep()

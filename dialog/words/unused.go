@@ -36,7 +36,7 @@ func (t *message) leftOver(cmds []command.Command) []string {
 	}
 	used := t.usedBy(f, cmds)
 	toks := t.rd.Toks
-	var out []string
+	out := t.conditions(used)
 	for i := 0; i < len(toks) && len(out) < maxTold; {
 		end := t.clauseEnd(i)
 		if about := slices.Contains(used[i:end], byFlow); about || end-i <= maxStory {
@@ -45,6 +45,28 @@ func (t *message) leftOver(cmds []command.Command) []string {
 		i = end
 	}
 	return out[:min(len(out), maxTold)]
+}
+
+// conditions returns the conditions of a request, of which the flow knows nothing: "if my balance
+// is over 100". It marks their words.
+func (t *message) conditions(used usages) (out []string) {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	for i := range toks {
+		_, n := l.Conditions.At(toks, i)
+		if _, polite := l.Polite.At(toks, i); n == 0 || polite > 0 || used[i] == byFlow {
+			continue // "if possible"
+		}
+		end := i + n
+		for end < len(toks) && !t.rd.SentenceEndsIn(toks, end) {
+			end++
+		}
+		if l.Light.Cover(toks[i+n : end]) {
+			continue // "if you can"
+		}
+		used.mark(i, end-i, byFlow)
+		out = append(out, strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?"))
+	}
+	return out
 }
 
 // unusedOf returns the unused parts of a clause that are short enough to mention.

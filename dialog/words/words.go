@@ -146,8 +146,52 @@ func (t *message) twin(s *agent.Slot, v any) bool {
 	})
 }
 
-// Sharing returns the flows that have the message as a trigger, if there are several.
-func (t *Reading) Sharing() []*agent.Flow { return t.a.sharing(t.rd.Toks) }
+// Sharing returns the flows that have the message as a trigger, or between which the user does not
+// choose, if there are several.
+func (t *Reading) Sharing() []*agent.Flow {
+	if flows := t.a.sharing(t.rd.Toks); len(flows) > 0 {
+		return flows
+	}
+	return t.alternatives()
+}
+
+// alternatives returns two flows that "or" joins: "cancel my visit, or maybe move it".
+func (t *message) alternatives() []*agent.Flow {
+	toks := t.rd.Toks
+	for k := 1; k+1 < len(toks); k++ {
+		_, n := t.a.def.Lang.Or.At(toks, k)
+		if n == 0 || k+n >= len(toks) {
+			continue
+		}
+		first, _ := t.requestIn(toks[:k])
+		if first == nil {
+			continue
+		}
+		if second := t.verbOf(toks[k+n:], first); second != nil {
+			return []*agent.Flow{first, second}
+		}
+	}
+	return nil
+}
+
+// verbOf returns the only other flow that has the first word of one of its triggers in the given
+// words.
+func (t *message) verbOf(toks []value.Token, not *agent.Flow) *agent.Flow {
+	var only *agent.Flow
+	said := t.a.def.Lang.Contents(toks, nil)
+	for _, f := range t.a.def.Flows {
+		if f == not || !t.a.Startable(f) || !slices.ContainsFunc(t.a.triggers[f.Index], func(tr triggerWords) bool {
+			return len(tr.words) > 0 && slices.Contains(said, tr.words[0]) && !t.a.flowWords[not.Index][tr.words[0]]
+		}) {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = f
+	}
+	return only
+}
 
 // Nearest returns the flow with most words of the message, or nil if none stands out.
 func (t *Reading) Nearest() *agent.Flow {
