@@ -271,7 +271,8 @@ func (r Reader) openCity(s *Spec, toks []Token) (any, Certainty) {
 			return nil, Unread
 		}
 	}
-	if end-k > 1 && k == 0 && !r.capitalOf(toks[end-1]) {
+	cued := s.Cues.EndsAt(toks, k) > 0 || s.TypeCues != nil && s.TypeCues.EndsAt(toks, k) > 0
+	if end-k > 1 && !cued && !r.capitalOf(toks[end-1]) {
 		return TitleWords(text), Doubtful // "sounds lovely" may be no place, and "san jose" is one
 	}
 	return TitleWords(text), Certain

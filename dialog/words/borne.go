@@ -72,27 +72,6 @@ func (t *Reading) Elsewhere(c *command.Command) bool {
 	return t.rd.Within(x.start) == value.Wanting || t.tellsPast(x) || !x.cue && t.tellsOfOther(x)
 }
 
-// onlyAsks reports whether the message has values for the slot of the current flow in questions
-// alone: "what would one dog cost?" gives no number of dogs. A question that may be a wish ("do you
-// have a table for two?") gives the value of the slot that was asked for.
-func (t *message) onlyAsks(s *agent.Slot, f *agent.Flow) bool {
-	if f != t.flow {
-		return false
-	}
-	asks := false
-	for _, x := range t.a.candidates(t.rd, f.Slots, t.a.def.SlotIndex[t.st.WaitingForSlot]) {
-		if x.slot != s {
-			continue
-		}
-		q := t.rd.Within(x.start)
-		if q == value.Told || q == value.Wondering && s.Name == t.st.WaitingForSlot {
-			return false
-		}
-		asks = true
-	}
-	return asks
-}
-
 // matches reports whether a trigger with slots that the message matches gives the value.
 func (t *message) matches(s *agent.Slot, v any) bool {
 	_, values := t.byPattern()
@@ -136,8 +115,13 @@ func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow 
 func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
 	spans := t.spans(f)
 	is := func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) }
-	if i := slices.IndexFunc(spans, is); i >= 0 && t.tellsPast(spans[i]) {
-		return "the words tell what was"
+	if i := slices.IndexFunc(spans, is); i >= 0 {
+		switch x := spans[i]; {
+		case t.tellsPast(x):
+			return "the words tell what was"
+		case s.Numeric() && t.tellsOfOther(x), s.Numeric() && !t.counts(s, x) && t.aboutOther(x, 1):
+			return "the words tell it of something else"
+		}
 	}
 	if t.namesSlotOf(s, f, is) {
 		return ""
@@ -170,39 +154,6 @@ func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool)
 		return "the words do not name the slot"
 	}
 	return ""
-}
-
-// tellsPast reports whether a sentence tells what was: "the last order was 300 copies", "I was there
-// yesterday".
-func (t *message) tellsPast(x found) bool {
-	was := t.a.def.Lang.PastStates
-	day, _ := x.value.(string)
-	past := x.slot.Type == value.TypeDate && !x.slot.Past && day < value.DateOf(t.rd.Now).String()
-	return was.EndsAt(t.rd.Toks, t.introduction(x)) > 0 || past && was.Within(t.rd.SentenceOf(x.start))
-}
-
-// introduction returns the index of the first of the words that only introduce a value.
-func (t *message) introduction(x found) int {
-	k := t.a.beforeArticle(t.rd, x.start)
-	if x.slot.TypeCues != nil {
-		k -= x.slot.TypeCues.EndsAt(t.rd.Toks, k)
-	}
-	return k
-}
-
-// tellsOfOther reports whether a sentence tells a value of something that the agent does not know:
-// "my birthday is on the 5th".
-func (t *message) tellsOfOther(x found) bool {
-	l, toks := t.a.def.Lang, t.rd.Toks
-	k := t.introduction(x)
-	n := l.States.EndsAt(toks, k)
-	for i := k - n - 1; n > 0 && i >= 0 && (i+1 == k-n || !t.rd.SentenceEnds(i+1)); i-- {
-		w, _ := l.Meaning(toks, i)
-		if _, light := l.Light.At(toks, i); light == 0 && t.strange(w) && !x.slot.PromptWords[value.Stem(toks[i].Text)] {
-			return true
-		}
-	}
-	return false
 }
 
 // namesSlotOf reports whether what a number counts, the words before a value or those of a range

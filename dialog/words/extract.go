@@ -31,25 +31,6 @@ func (a *Words) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot
 	return a.assign(all, awaited)
 }
 
-// aside reports whether a value is in a clause of its own that tells of something else: "a flight to
-// Dallas, my wife lives in Austin". Such a clause begins with a thing or a person that the agent does
-// not know, and has no word that it knows.
-func (a *Words) aside(r value.Reader, f found) bool {
-	from := f.start
-	for from > 0 && !r.SentenceEndsIn(r.Toks, from) {
-		from--
-	}
-	said := a.def.Lang.Contents(r.Toks[from:f.start], nil)
-	_, article := r.Lang.Articles.At(r.Toks, from)
-	return from > 0 && article > 0 && len(said) > 1 && !slices.ContainsFunc(said, a.knows)
-}
-
-// knows reports whether a word is one of a flow, a slot or an output of the agent.
-func (a *Words) knows(word string) bool {
-	return slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[word] }) ||
-		slices.ContainsFunc(a.askables, func(x askable) bool { return x.words[word] })
-}
-
 // candidates returns all values in a message, each for every slot that may take it.
 func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
 	var all []found
@@ -211,18 +192,6 @@ func (a *Words) trails(r value.Reader, s *agent.Slot, j int) bool {
 	return n > 0
 }
 
-// standsAlone reports whether the word at token j does not belong to a listed value of one word
-// before it, or is a word that the agent has: "large", "the large unit", but not "a large family".
-func (a *Words) standsAlone(r value.Reader, j int) bool {
-	if j >= len(r.Toks) || r.Stands(j-1, j) {
-		return true
-	}
-	w, _ := a.def.Lang.Meaning(r.Toks, j)
-	_, known := a.spelt[r.Toks[j].Text]
-	return known || slices.ContainsFunc(a.def.Slots, func(s *agent.Slot) bool { return s.Words[w] || s.Keys[w] }) ||
-		slices.ContainsFunc(a.flowWords, func(words map[string]bool) bool { return words[w] })
-}
-
 // counted reports whether a bare number at tokens i to j can only belong to the slot: it
 // counts people or things ("for four people", "a party of six"), and no other slot has
 // numbers.
@@ -282,41 +251,6 @@ func (a *Words) pointed(r value.Reader, s *agent.Slot, slots []*agent.Slot, i in
 	}
 }
 
-// meantElsewhere reports whether the words of a day or a time at token i say that it is for another
-// slot of the type: "until the 9th" while there are a first and a last day, "I collect it on the
-// 9th" where only the other slot is described so.
-func (a *Words) meantElsewhere(r value.Reader, s *agent.Slot, slots []*agent.Slot, i int) bool {
-	if s.Closed() || s.Past || s.Type != value.TypeDate && s.Type != value.TypeTime || a.cueBefore(r, s, i) > 0 {
-		return false
-	}
-	var same []*agent.Slot
-	for _, o := range slots {
-		if o.Type == s.Type && !o.Past && !o.Closed() {
-			same = append(same, o)
-		}
-	}
-	if len(same) == 2 && same[0] == s && a.endsAt(r, i) {
-		return true
-	}
-	said := a.def.Lang.Contents(r.SentenceOf(i), nil)
-	tells := func(o, other *agent.Slot) bool {
-		return slices.ContainsFunc(said, func(w string) bool { return o.Words[w] && !other.Words[w] })
-	}
-	return slices.ContainsFunc(same, func(o *agent.Slot) bool { return o != s && tells(o, s) && !tells(s, o) })
-}
-
-// endsAt reports whether a value at token i is the end of a stretch whose beginning is not said:
-// "until the 9th".
-func (a *Words) endsAt(r value.Reader, i int) bool {
-	k := a.beforeArticle(r, i)
-	n := r.Lang.RangeTo.EndsAt(r.Toks, k)
-	if n == 0 {
-		return false
-	}
-	_, joins := r.Lang.Joins.At(r.Toks, k-n)
-	return joins == 0
-}
-
 // cueBefore returns how strongly the words before token i point to the slot: the number of
 // their tokens, plus 10 if they name the slot.
 func (a *Words) cueBefore(r value.Reader, s *agent.Slot, i int) int {
@@ -369,13 +303,6 @@ func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 		}
 	}
 	return found{}, false
-}
-
-// namesTwo reports whether an answer begins with another name than the one that it calls the slot's:
-// "Tim Smith, my own name is John".
-func (a *Words) namesTwo(r value.Reader, s *agent.Slot, f found) bool {
-	n := r.NameRun(r.Toks, 0)
-	return s.Type == value.TypeName && n > 0 && n <= f.start && r.SentenceEndsIn(r.Toks, n) && !value.Equal(f.value, value.TitleWords(value.SpanText(r.Raw, r.Toks, 0, n)))
 }
 
 // assign assigns values to slots, those with the highest score first. Values do not

@@ -51,6 +51,9 @@ func (t *Reading) request(asked bool) []command.Command {
 			return t.starting(target, given)
 		}
 	}
+	if len(values) == 1 && !values[0].cue && !t.answers(values) && t.aboutOther(values[0], 2) {
+		return nil // "lovely weather today"
+	}
 	return t.setting(values)
 }
 

@@ -287,8 +287,8 @@ func (t *message) setting(values []found) []command.Command {
 	for _, v := range values {
 		c := command.Command{Type: command.SetSlot, Slot: v.slot.Name, Value: v.value}
 		if old := t.st.Slots[v.slot.Name]; old != nil && v.slot.Name != t.st.WaitingForSlot {
-			if value.Equal(old, v.value) {
-				continue
+			if value.Equal(old, v.value) || !v.cue && t.a.endsAt(t.rd, v.start) {
+				continue // "until Sunday" is not the day of the arrival
 			}
 			c = t.correction(v)
 		}
