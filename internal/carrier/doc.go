@@ -1,3 +1,3 @@
 // Package carrier provides the call leg of telephone carriers that stream a call's sound over a
-// WebSocket. Package leg/twilio answers calls and opens it.
+// WebSocket. Packages leg/twilio and leg/telnyx answer calls and open it.
 package carrier

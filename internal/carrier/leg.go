@@ -36,9 +36,10 @@ var (
 type Leg struct {
 	dialect *mediastream.Dialect
 	start   mediastream.Start
+	reply   mediastream.Format // of the agent's sound
 	ws      *websocket.Conn
 	encoder *mediastream.Encoder
-	frame   int // samples of 20 ms
+	frame   int // samples of 20 ms, in both directions
 	keys    chan byte
 	ended   chan struct{} // closed when the stream has ended
 	done    sync.WaitGroup
@@ -63,33 +64,49 @@ type Leg struct {
 	reason error         // why the stream has ended; nil until then
 }
 
-// Accept reads the carrier's first messages and returns the leg of the stream that begins.
-// admit, if not nil, decides whether that stream is expected; its error refuses it. The caller
-// must close the leg. After an error the connection is closed.
-func Accept(ctx context.Context, ws *websocket.Conn, d *mediastream.Dialect, admit func(mediastream.Start) error) (*Leg, error) {
+// Options describes how a stream is accepted. Dialect is required.
+type Options struct {
+	Dialect *mediastream.Dialect
+	// Send is the format of the agent's sound. The default is the format of the person's.
+	Send mediastream.Format
+	// Admit, if not nil, decides whether the stream that begins is expected. Its error refuses
+	// the stream.
+	Admit func(mediastream.Start) error
+}
+
+// Accept reads the carrier's first messages and returns the leg of the stream that begins. The
+// caller must close the leg. After an error the connection is closed.
+func Accept(ctx context.Context, ws *websocket.Conn, o Options) (*Leg, error) {
 	ws.SetReadLimit(maxMessage)
-	decoder := mediastream.NewDecoder(d)
+	decoder := mediastream.NewDecoder(o.Dialect)
 	limit := time.AfterFunc(starting, func() { _ = ws.CloseNow() })
 	start, err := begin(ctx, ws, decoder)
-	if err == nil && admit != nil {
-		err = admit(start)
+	if err == nil && o.Admit != nil {
+		err = o.Admit(start)
 	}
 	if !limit.Stop() && err == nil {
-		err = fmt.Errorf("%s leg: the stream has not begun within %v", d.Name, starting)
+		err = fmt.Errorf("%s leg: the stream has not begun within %v", o.Dialect.Name, starting)
+	}
+	if o.Send == (mediastream.Format{}) {
+		o.Send = start.Format
+	}
+	var hear func([]int16) []int16
+	if err == nil {
+		hear, err = resampler(start.Format.Rate, o.Send.Rate)
 	}
 	if err != nil {
 		_ = ws.Close(websocket.StatusPolicyViolation, "the stream is refused")
 		return nil, err
 	}
 	l := &Leg{
-		dialect: d, start: start, ws: ws, encoder: mediastream.NewEncoder(d, start.Stream, start.Format),
-		frame: audio.FrameSamples(start.Format.Rate), encode: encoder(start.Format),
+		dialect: o.Dialect, start: start, reply: o.Send, ws: ws, encoder: mediastream.NewEncoder(o.Dialect, start.Stream, o.Send),
+		frame: audio.FrameSamples(o.Send.Rate), encode: Encoder(o.Send),
 		keys: make(chan byte, keyBacklog), ended: make(chan struct{}), more: make(chan struct{}, 1), silence: quiet,
 	}
 	l.pcm = make([]int16, l.frame)
 	l.late = time.AfterFunc(time.Hour, func() { _ = ws.CloseNow() })
 	l.late.Stop()
-	l.done.Go(func() { l.receive(decoder) }) //nolint:contextcheck // a context that ends would close the connection in mid-message
+	l.done.Go(func() { l.receive(decoder, hear) }) //nolint:contextcheck // a context that ends would close the connection in mid-message
 	return l, nil
 }
 
@@ -121,13 +138,14 @@ func begin(ctx context.Context, ws *websocket.Conn, d *mediastream.Decoder) (med
 func (l *Leg) Start() mediastream.Start { return l.start }
 
 // Rate returns the sampling rate of both directions in hertz.
-func (l *Leg) Rate() int { return l.start.Format.Rate }
+func (l *Leg) Rate() int { return l.reply.Rate }
 
-// receive takes the carrier's messages until the stream ends.
-func (l *Leg) receive(d *mediastream.Decoder) {
+// receive takes the carrier's messages until the stream ends. hear converts the person's sound
+// to the rate of the leg.
+func (l *Leg) receive(d *mediastream.Decoder, hear func([]int16) []int16) {
 	gone := time.AfterFunc(silent, func() { _ = l.ws.CloseNow() })
 	defer gone.Stop()
-	sort := sorter{decode: decoder(l.start.Format), frame: l.frame}
+	sort := sorter{decode: Decoder(l.start.Format), frame: audio.FrameSamples(l.start.Format.Rate)}
 	for {
 		kind, data, err := l.ws.Read(context.Background())
 		if err != nil {
@@ -137,7 +155,7 @@ func (l *Leg) receive(d *mediastream.Decoder) {
 		gone.Reset(silent)
 		if kind == websocket.MessageBinary {
 			if l.dialect.Binary {
-				l.heard(sort.next(0, data))
+				l.heard(hear(sort.next(0, data)))
 			}
 			continue
 		}
@@ -149,7 +167,7 @@ func (l *Leg) receive(d *mediastream.Decoder) {
 		}
 		switch f.Kind {
 		case mediastream.Media:
-			l.heard(sort.next(f.Chunk, f.Payload))
+			l.heard(hear(sort.next(f.Chunk, f.Payload)))
 		case mediastream.Key:
 			select {
 			case l.keys <- f.Key:

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -26,14 +28,14 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // accepting returns a handler that passes the legs of streams on.
-func accepting(t *testing.T, d *mediastream.Dialect, legs chan<- *carrier.Leg, errs chan<- error) http.Handler {
+func accepting(t *testing.T, o carrier.Options, legs chan<- *carrier.Leg, errs chan<- error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ws, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		l, err := carrier.Accept(context.WithoutCancel(r.Context()), ws, d, nil)
+		l, err := carrier.Accept(context.WithoutCancel(r.Context()), ws, o)
 		if err != nil {
 			errs <- err
 			return
@@ -46,18 +48,22 @@ func accepting(t *testing.T, d *mediastream.Dialect, legs chan<- *carrier.Leg, e
 	})
 }
 
-func dialect(name string) *mediastream.Dialect {
-	if name == "telnyx" {
-		return mediastream.Telnyx
+// options returns those of a leg that a call of the fake suits.
+func options(o fake.Options) carrier.Options {
+	if o.Dialect != "telnyx" {
+		return carrier.Options{Dialect: mediastream.Twilio}
 	}
-	return mediastream.Twilio
+	return carrier.Options{Dialect: mediastream.Telnyx, Send: map[string]mediastream.Format{
+		"PCMU": {Encoding: mediastream.MuLaw, Rate: 8000}, "PCMA": {Encoding: mediastream.ALaw, Rate: 8000},
+		"G722": {Encoding: mediastream.G722, Rate: 16000}, "L16": {Encoding: mediastream.LinearBE, Rate: 16000},
+	}[o.Reply]}
 }
 
 // call returns a call through a network in memory, in virtual time.
 func call(t *testing.T, o fake.Options) (*carrier.Leg, *fake.Call) {
 	t.Helper()
 	legs := make(chan *carrier.Leg, 1)
-	net := nettest.Serve(t, accepting(t, dialect(o.Dialect), legs, make(chan error, 1)))
+	net := nettest.Serve(t, accepting(t, options(o), legs, make(chan error, 1)))
 	o.URL, o.Client, o.Stream, o.Call = "ws://carrier/", &http.Client{Transport: net.Transport()}, "MZ1", "CA1"
 	c, err := fake.Dial(t.Context(), o)
 	if err != nil {
@@ -81,7 +87,7 @@ func TestLeg(t *testing.T) {
 		t.Run(o.Dialect, func(t *testing.T) {
 			porttest.TestLeg(t, func(t *testing.T) porttest.Line {
 				legs := make(chan *carrier.Leg, 1)
-				server := httptest.NewServer(accepting(t, dialect(o.Dialect), legs, make(chan error, 1)))
+				server := httptest.NewServer(accepting(t, options(o), legs, make(chan error, 1)))
 				o.URL, o.Stream, o.Call = "ws"+strings.TrimPrefix(server.URL, "http"), "MZ1", "CA1"
 				c, err := fake.Dial(t.Context(), o)
 				if err != nil {
@@ -152,6 +158,75 @@ func heard(c *fake.Call) (n audio.Pos) {
 		}
 	}
 	return n
+}
+
+// TestFormats checks that tones arrive in both directions with their pitch and level, in each
+// format, and where the carrier streams the person's sound in another than it takes the agent's.
+func TestFormats(t *testing.T) {
+	for _, tc := range []struct{ in, out string }{
+		{"PCMU", "PCMU"}, {"PCMA", "PCMU"}, {"G722", "PCMU"}, {"PCMU", "G722"}, {"G722", "G722"}, {"L16", "L16"}, {"PCMU", "L16"}, {"L16", "PCMA"},
+	} {
+		t.Run(tc.in+" to "+tc.out, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l, c := call(t, fake.Options{Dialect: "telnyx", Encoding: tc.in, Reply: tc.out})
+				rates := map[string]int{"PCMU": 8000, "PCMA": 8000, "G722": 16000, "L16": 16000}
+				if l.Rate() != rates[tc.out] {
+					t.Fatalf("the rate is %d", l.Rate())
+				}
+				c.Say(tone(rates[tc.in], 500, 50))
+				said := tone(l.Rate(), 700, 50)
+				var heard []int16
+				for i := range 80 {
+					f := audio.Frame{Rate: l.Rate(), PCM: make([]int16, l.Rate()/50)}
+					if i < 50 {
+						f.PCM = said[i*len(f.PCM):][:len(f.PCM)]
+					}
+					if err := l.Write(t.Context(), f); err != nil {
+						t.Fatal(err)
+					}
+					f, err := l.Read(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					heard = append(heard, f.PCM...)
+				}
+				isTone(t, "the person", heard, l.Rate(), 500)
+				isTone(t, "the agent", c.Played(), l.Rate(), 700)
+			})
+		})
+	}
+}
+
+// tone returns frames of a tone.
+func tone(rate int, pitch float64, frames int) []int16 {
+	pcm := make([]int16, rate/50*frames)
+	for i := range pcm {
+		pcm[i] = int16(8000 * math.Sin(2*math.Pi*pitch*float64(i)/float64(rate)))
+	}
+	return pcm
+}
+
+// isTone checks that sound contains a second of a tone.
+func isTone(t *testing.T, who string, pcm []int16, rate, pitch int) {
+	t.Helper()
+	first := slices.IndexFunc(pcm, func(v int16) bool { return v > 4000 })
+	if first < 0 || len(pcm) < first+rate*9/10 {
+		t.Errorf("%s is silent", who)
+		return
+	}
+	pcm = pcm[first:][:rate*9/10]
+	crossings := 0
+	for i := 1; i < len(pcm); i++ {
+		if pcm[i-1] < 0 && pcm[i] >= 0 {
+			crossings++
+		}
+	}
+	if want := pitch * 9 / 10; crossings < want-5 || crossings > want+5 {
+		t.Errorf("%s: %d waves in 0.9 s, expected %d", who, crossings, want)
+	}
+	if level, want := audio.RMS(pcm), 8000/32768./math.Sqrt2; math.Abs(level-want) > 0.1*want {
+		t.Errorf("%s: the level is %.3f, expected %.3f", who, level, want)
+	}
 }
 
 // TestHeardIsPlayed interrupts an agent at every moment of a second: what counts as heard is
@@ -263,7 +338,7 @@ func silentCarrier(t *testing.T) (*websocket.Conn, <-chan *carrier.Leg) {
 
 func open(t *testing.T, d *mediastream.Dialect, legs chan<- *carrier.Leg, errs chan<- error) *websocket.Conn {
 	t.Helper()
-	net := nettest.Serve(t, accepting(t, d, legs, errs))
+	net := nettest.Serve(t, accepting(t, carrier.Options{Dialect: d}, legs, errs))
 	client, _, err := websocket.Dial(t.Context(), "ws://carrier/", &websocket.DialOptions{HTTPClient: &http.Client{Transport: net.Transport()}}) //nolint:bodyclose // the connection is the body
 	if err != nil {
 		t.Fatal(err)
@@ -322,12 +397,12 @@ func TestRefusedStream(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			_, err = carrier.Accept(r.Context(), ws, mediastream.Telnyx, func(s mediastream.Start) error {
+			_, err = carrier.Accept(r.Context(), ws, carrier.Options{Dialect: mediastream.Telnyx, Admit: func(s mediastream.Start) error {
 				if s.Call != "CA1" || s.Parameters["token"] != "t" || s.From != "+15550100" {
 					t.Errorf("asked to admit %+v", s)
 				}
 				return refused
-			})
+			}})
 			errs <- err
 		}))
 		c, err := fake.Dial(t.Context(), fake.Options{

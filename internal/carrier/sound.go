@@ -8,8 +8,8 @@ import (
 	"github.com/hocketvoice/hocket/internal/wire/mediastream"
 )
 
-// decoder returns a function that appends the samples of a payload.
-func decoder(f mediastream.Format) func(dst []int16, payload []byte) []int16 {
+// Decoder returns a function that appends the samples of a payload.
+func Decoder(f mediastream.Format) func(dst []int16, payload []byte) []int16 {
 	switch f.Encoding {
 	case mediastream.MuLaw:
 		return audio.MuLaw.AppendDecode
@@ -28,8 +28,8 @@ func decoder(f mediastream.Format) func(dst []int16, payload []byte) []int16 {
 	}
 }
 
-// encoder returns a function that appends the payload of samples.
-func encoder(f mediastream.Format) func(dst []byte, pcm []int16) []byte {
+// Encoder returns a function that appends the payload of samples.
+func Encoder(f mediastream.Format) func(dst []byte, pcm []int16) []byte {
 	switch f.Encoding {
 	case mediastream.MuLaw:
 		return audio.MuLaw.AppendEncode
@@ -56,4 +56,21 @@ func byteOrder(f mediastream.Format) interface {
 		return binary.BigEndian
 	}
 	return binary.LittleEndian
+}
+
+// resampler returns a function that converts sound from one rate to another. What it returns is
+// valid until its next call.
+func resampler(from, to int) (func([]int16) []int16, error) {
+	if from == to {
+		return func(pcm []int16) []int16 { return pcm }, nil
+	}
+	r, err := audio.NewResampler(audio.ResamplerOptions{From: from, To: to})
+	if err != nil {
+		return nil, err
+	}
+	var out []int16
+	return func(pcm []int16) []int16 {
+		out = r.Append(out[:0], pcm)
+		return out
+	}, nil
 }

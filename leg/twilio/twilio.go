@@ -2,17 +2,12 @@ package twilio
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/internal/carrier"
 	"github.com/hocketvoice/hocket/internal/wire/mediastream"
@@ -20,16 +15,11 @@ import (
 )
 
 // ErrBusy says that a call is refused because there are too many. The caller hears a busy tone.
-var ErrBusy = errors.New("too many calls")
+var ErrBusy = carrier.ErrBusy
 
 const (
 	maxBody  = 64 << 10
 	maxQuery = 4 << 10
-	// announced is how long the stream of an announced call is expected. A stream connects
-	// within a second or two; Twilio gives up a webhook after 15 s.
-	announced = time.Minute
-	// mostAnnounced limits the calls whose streams are expected.
-	mostAnnounced = 1000
 )
 
 // Incoming describes a call that comes in.
@@ -55,16 +45,8 @@ type Server struct {
 	o     Options
 	voice string // addresses as Twilio signs them
 	media string
-	now   func() time.Time
 
-	mu      sync.Mutex // guards pending
-	pending map[string]expected
-}
-
-// expected is a call whose stream has not connected yet.
-type expected struct {
-	call  Incoming
-	until time.Time
+	expected carrier.Expected[Incoming]
 }
 
 // New returns a server. It returns an error if an option is invalid.
@@ -77,10 +59,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	base := strings.TrimSuffix(u.EscapedPath(), "/")
-	return &Server{
-		o: o, voice: "https://" + u.Host + base + "/voice", media: "wss://" + u.Host + base + "/media",
-		now: time.Now, pending: make(map[string]expected),
-	}, nil
+	return &Server{o: o, voice: "https://" + u.Host + base + "/voice", media: "wss://" + u.Host + base + "/media"}, nil
 }
 
 // ServeHTTP implements [http.Handler]. It looks at the last element of the path alone, so it can
@@ -142,9 +121,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	token, ok := s.expect(c)
-	if !ok {
-		s.failed("a call is refused: %w", ErrBusy)
+	token, err := s.expected.Add(c.Call, c) // a webhook that Twilio repeats gets a new one
+	if err != nil {
+		s.failed("a call is refused: %w", err)
 		s.write(w, refusal(true))
 		return
 	}
@@ -153,58 +132,25 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	}}})
 }
 
-// expect returns the token with which the stream of a call is admitted. A webhook that Twilio
-// repeats gets a new one.
-func (s *Server) expect(c Incoming) (token string, ok bool) {
-	token = rand.Text()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	for t, e := range s.pending {
-		if e.call.Call == c.Call || now.After(e.until) {
-			delete(s.pending, t)
-		}
-	}
-	if len(s.pending) >= mostAnnounced {
-		return "", false
-	}
-	s.pending[token] = expected{call: c, until: now.Add(announced)}
-	return token, true
-}
-
-// take returns the call of a token, which is then spent.
-func (s *Server) take(token string) (Incoming, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, ok := s.pending[token]
-	delete(s.pending, token)
-	return e.call, ok && !s.now().After(e.until)
-}
-
 // connect takes the stream of a call.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 	if !signed(s.o.Secret, r.Header.Get("X-Twilio-Signature"), s.media, nil) {
 		unsigned(w)
 		return
 	}
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the signature and the token admit it, not a page's origin
-	if err != nil {
-		return // Accept has answered
-	}
-	ctx := context.WithoutCancel(r.Context()) // the call outlives the request
 	var call Incoming
-	leg, err := carrier.Accept(ctx, ws, mediastream.Twilio, func(start mediastream.Start) error {
+	leg, err := carrier.Upgrade(w, r, carrier.Options{Dialect: mediastream.Twilio, Admit: func(start mediastream.Start) error {
 		var ok bool
-		if call, ok = s.take(start.Parameters["token"]); !ok || call.Call != start.Call {
+		if call, ok = s.expected.Take(start.Parameters["token"]); !ok || call.Call != start.Call {
 			return errors.New("the stream is not that of an announced call")
 		}
 		return nil
-	})
+	}})
 	if err != nil {
 		s.failed("a stream is refused: %w", err)
 		return
 	}
-	if err := s.o.Start(ctx, call, leg); err != nil {
+	if err := s.o.Start(context.WithoutCancel(r.Context()), call, leg); err != nil { // the call outlives the request
 		s.failed("a call could not begin: %w", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/carrier"
 	"github.com/hocketvoice/hocket/internal/carrier/fake"
 	"github.com/hocketvoice/hocket/internal/waittest"
 )
@@ -255,7 +256,7 @@ func TestRefused(t *testing.T) {
 	leg := <-h.legs
 	refused("a spent token", "CA1", second, mediaSign())
 	late := token("CA3")
-	h.s.now = func() time.Time { return time.Now().Add(2 * announced) }
+	h.s.expected.Now = func() time.Time { return time.Now().Add(2 * carrier.Announced) }
 	refused("a token of long ago", "CA3", late, mediaSign())
 	if err := leg.Close(); err != nil {
 		t.Error(err)

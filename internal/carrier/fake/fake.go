@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/carrier"
+	"github.com/hocketvoice/hocket/internal/wire/mediastream"
 )
 
 // Options describes a call. Dialect and URL are required.
@@ -28,8 +31,13 @@ type Options struct {
 	Stream, Call, From, To string
 	// Parameters are passed to the server when the stream begins.
 	Parameters map[string]string
-	// Encoding is "PCMU" or "PCMA"; PCMU if empty. Twilio has PCMU alone.
+	// Encoding is the format of the person's sound: PCMU, PCMA, G722 or L16; PCMU if empty.
+	// Twilio has PCMU alone.
 	Encoding string
+	// Reply is the format of the server's sound; Encoding if empty.
+	Reply string
+	// Idle is how long the server may send nothing before the call is dropped; 0 means forever.
+	Idle time.Duration
 	// Shuffle makes the call swap every tenth frame of the person's sound with the next frame.
 	// Telnyx does not guarantee the order of frames.
 	Shuffle bool
@@ -37,12 +45,15 @@ type Options struct {
 
 // Call is a call with a stream. Its methods are safe for concurrent use.
 type Call struct {
-	o    Options
-	law  audio.G711
-	ws   *websocket.Conn
-	stop context.CancelFunc
-	done sync.WaitGroup
-	over chan struct{} // closed when the stream has ended
+	o      Options
+	in     sound // of the person
+	out    sound // of the server
+	encode func(dst []byte, pcm []int16) []byte
+	decode func(dst []int16, payload []byte) []int16
+	ws     *websocket.Conn
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+	over   chan struct{} // closed when the stream has ended
 
 	mu      sync.Mutex // guards the fields below
 	said    []int16
@@ -54,8 +65,35 @@ type Call struct {
 	seq     int
 	chunk   int
 	held    []byte // a frame that was overtaken
+	idle    int    // steps since the server has sent sound
 	hangUp  bool
 	fault   error
+}
+
+// sound is a format with the name that carriers give it.
+type sound struct {
+	name  string
+	clock int // the rate that a carrier tells
+	mediastream.Format
+}
+
+// formats are those of the streams. Telnyx documents the rate of G722 as the clock of its
+// packets, and L16 as sound of 16 kHz in the order of RFC 3551.
+var formats = []sound{
+	{"PCMU", 8000, mediastream.Format{Encoding: mediastream.MuLaw, Rate: 8000}},
+	{"PCMA", 8000, mediastream.Format{Encoding: mediastream.ALaw, Rate: 8000}},
+	{"G722", 8000, mediastream.Format{Encoding: mediastream.G722, Rate: 16000}},
+	{"L16", 16000, mediastream.Format{Encoding: mediastream.LinearBE, Rate: 16000}},
+}
+
+// named returns the format of a name.
+func named(name string) (sound, error) {
+	for _, f := range formats {
+		if f.name == name {
+			return f, nil
+		}
+	}
+	return sound{}, fmt.Errorf("the format %q is unknown: expected PCMU, PCMA, G722 or L16", name)
 }
 
 // item is sound that waits to be played, or a mark.
@@ -64,10 +102,16 @@ type item struct {
 	mark string
 }
 
-const frame = 160 // samples of 20 ms
-
 // Dial begins a call. The caller must end it with HangUp or Close.
 func Dial(ctx context.Context, o Options) (*Call, error) {
+	in, err := named(cmp.Or(o.Encoding, "PCMU"))
+	if err != nil {
+		return nil, err
+	}
+	out, err := named(cmp.Or(o.Reply, in.name))
+	if err != nil {
+		return nil, err
+	}
 	ws, resp, err := websocket.Dial(ctx, o.URL, &websocket.DialOptions{HTTPClient: o.Client, HTTPHeader: o.Header})
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close()
@@ -76,9 +120,9 @@ func Dial(ctx context.Context, o Options) (*Call, error) {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	c := &Call{o: o, ws: ws, stop: stop, over: make(chan struct{}), law: audio.MuLaw}
-	if o.Encoding == "PCMA" {
-		c.law = audio.ALaw
+	c := &Call{
+		o: o, in: in, out: out, encode: carrier.Encoder(in.Format), decode: carrier.Decoder(out.Format),
+		ws: ws, stop: stop, over: make(chan struct{}),
 	}
 	if err := c.begin(ctx); err != nil {
 		stop()
@@ -98,7 +142,7 @@ func (c *Call) begin(ctx context.Context) error {
 		first = map[string]any{"event": "connected", "version": "1.0.0"}
 		start = map[string]any{"start": map[string]any{
 			"user_id": "user", "call_control_id": o.Call, "from": o.From, "to": o.To, "custom_parameters": o.Parameters,
-			"media_format": map[string]any{"encoding": c.encoding(), "sample_rate": 8000, "channels": 1},
+			"media_format": map[string]any{"encoding": c.in.name, "sample_rate": c.in.clock, "channels": 1},
 		}}
 	} else {
 		first = map[string]any{"event": "connected", "protocol": "Call", "version": "1.0.0"}
@@ -111,13 +155,6 @@ func (c *Call) begin(ctx context.Context) error {
 		return err
 	}
 	return c.event(ctx, "start", start)
-}
-
-func (c *Call) encoding() string {
-	if c.o.Encoding == "" {
-		return "PCMU"
-	}
-	return c.o.Encoding
 }
 
 // send sends a frame.
@@ -165,9 +202,10 @@ func (c *Call) run(ctx context.Context) {
 func (c *Call) step(ctx context.Context) error {
 	c.mu.Lock()
 	marks := c.play()
-	pcm := make([]int16, frame)
+	pcm := make([]int16, audio.FrameSamples(c.in.Rate))
 	c.said = c.said[copy(pcm, c.said):]
-	keys, hangUp := c.keys, c.hangUp
+	c.idle++
+	keys, hangUp := c.keys, c.hangUp || c.o.Idle > 0 && time.Duration(c.idle)*audio.FrameDuration > c.o.Idle
 	c.keys = nil
 	c.chunk++
 	chunk := c.chunk
@@ -193,7 +231,7 @@ func (c *Call) step(ctx context.Context) error {
 func (c *Call) media(ctx context.Context, chunk int, pcm []int16) error {
 	m := map[string]any{"media": map[string]any{
 		"track": "inbound", "chunk": fmt.Sprint(chunk), "timestamp": fmt.Sprint(20 * chunk),
-		"payload": base64.StdEncoding.EncodeToString(c.law.AppendEncode(nil, pcm)),
+		"payload": base64.StdEncoding.EncodeToString(c.encode(nil, pcm)),
 	}}
 	if c.o.Shuffle && chunk%10 == 0 && c.held == nil {
 		m["event"], m["stream_id"] = "media", c.o.Stream
@@ -211,7 +249,7 @@ func (c *Call) media(ctx context.Context, chunk int, pcm []int16) error {
 
 // play takes the next 20 ms from the queue and returns the marks that were reached.
 func (c *Call) play() (marks []string) {
-	left := frame
+	left := audio.FrameSamples(c.out.Rate)
 	for len(c.queue) > 0 && (left > 0 || c.queue[0].mark != "") {
 		head := &c.queue[0]
 		if head.mark != "" {
@@ -275,10 +313,11 @@ func (c *Call) take(kind websocket.MessageType, data []byte) error {
 		if err != nil {
 			return fmt.Errorf("media.payload is not base64")
 		}
-		if len(payload) < frame || len(payload) > 1500*frame {
+		c.idle = 0
+		if frame := c.out.FrameBytes(); len(payload) < frame || len(payload) > 1500*frame {
 			return fmt.Errorf("media.payload has %d bytes: expected 20 ms to 30 s", len(payload))
 		}
-		c.queue = append(c.queue, item{pcm: c.law.AppendDecode(nil, payload)})
+		c.queue = append(c.queue, item{pcm: c.decode(nil, payload)})
 	case m.Event == "mark" && m.Mark != nil && m.Mark.Name != "":
 		c.queue = append(c.queue, item{mark: m.Mark.Name})
 	case m.Event == "clear":
@@ -300,7 +339,7 @@ func (c *Call) take(kind websocket.MessageType, data []byte) error {
 	return nil
 }
 
-// Say appends to what the person says.
+// Say appends to what the person says, with the rate of the person's format.
 func (c *Call) Say(pcm []int16) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -314,7 +353,8 @@ func (c *Call) Press(keys string) {
 	c.keys = append(c.keys, keys...)
 }
 
-// Played returns what the telephone has played since the call began, silence included.
+// Played returns what the telephone has played since the call began, silence included, with the
+// rate of the server's format.
 func (c *Call) Played() []int16 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -329,7 +369,7 @@ func (c *Call) Queued() time.Duration {
 	for _, i := range c.queue {
 		n += audio.Pos(len(i.pcm))
 	}
-	return n.Duration(8000)
+	return n.Duration(c.out.Rate)
 }
 
 // Clears returns how often the server has cleared the queue.
