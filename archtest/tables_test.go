@@ -150,6 +150,10 @@ var workers = map[string]string{
 	"internal/carrier: Accept":               "the leg's reader, for which its Close waits, and timers whose callbacks only close the connection",
 	"internal/carrier: (*Leg).receive":       "nobody: a timer's callback that only closes the connection",
 	"internal/carrier/fake: Dial":            "the Close of what it returns",
+	"internal/carrier/fake: (*Telnyx).tell":  "the account's Close",
+	"internal/carrier/fake: (*Telnyx).obey":  "the account's Close",
+	"leg/telnyx: (*Server).admit":            "the server's Close, which hangs up all calls",
+	"leg/telnyx: (*Server).Close":            "nobody: a timer's callback that only cancels commands, stopped before Close returns",
 }
 
 // Longer files and functions need an entry with the reason.

@@ -29,6 +29,7 @@ const (
 var (
 	_ port.Leg          = (*Leg)(nil)
 	_ port.Acknowledger = (*Leg)(nil)
+	_ port.KeyReader    = (*Leg)(nil)
 )
 
 // Leg is a call whose sound a carrier streams. Its methods follow the concurrency rules of

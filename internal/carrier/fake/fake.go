@@ -66,6 +66,7 @@ type Call struct {
 	chunk   int
 	held    []byte // a frame that was overtaken
 	idle    int    // steps since the server has sent sound
+	late    bool   // the call was dropped for that
 	hangUp  bool
 	fault   error
 }
@@ -205,7 +206,8 @@ func (c *Call) step(ctx context.Context) error {
 	pcm := make([]int16, audio.FrameSamples(c.in.Rate))
 	c.said = c.said[copy(pcm, c.said):]
 	c.idle++
-	keys, hangUp := c.keys, c.hangUp || c.o.Idle > 0 && time.Duration(c.idle)*audio.FrameDuration > c.o.Idle
+	c.late = c.late || c.o.Idle > 0 && time.Duration(c.idle)*audio.FrameDuration > c.o.Idle
+	keys, hangUp := c.keys, c.hangUp || c.late
 	c.keys = nil
 	c.chunk++
 	chunk := c.chunk
@@ -384,6 +386,13 @@ func (c *Call) HangUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hangUp = true
+}
+
+// Dropped reports whether the call was dropped because the server sent nothing.
+func (c *Call) Dropped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.late
 }
 
 // Over returns a channel that is closed when the stream has ended.
