@@ -233,6 +233,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.webrtc.addr", "server.webrtc.ports", "server.webrtc.tcp", "server.webrtc.public_ips",
 		"server.webrtc.ice_servers[].urls", "server.webrtc.ice_servers[].secret_env", "server.webrtc.ice_servers[].username",
 		"server.webrtc.ice_servers[].credential_env", "server.twilio.url", "server.twilio.secret_env", "server.twilio.agent",
+		"server.telnyx.url", "server.telnyx.key_env", "server.telnyx.public_key_env", "server.telnyx.agent", "server.telnyx.codec", "server.telnyx.api_url",
 	} {
 		d[path] = "-"
 	}

@@ -86,8 +86,9 @@ func TestEveryKeyArrives(t *testing.T) {
 			continue // an agent chooses one, which is then the model or the service
 		case services[section] != nil && rest != "name":
 			without = service(k.Path, "")
-		case strings.HasPrefix(rest, "twilio."):
-			without = `server: {twilio: {url: "https://voice.example.com/twilio"}}`
+		case strings.HasPrefix(rest, "twilio."), strings.HasPrefix(rest, "telnyx."):
+			name, _, _ := strings.Cut(rest, ".")
+			without = carriers(name, "", "")
 		case beside[k.Path] != "":
 			without = section + ": {" + beside[k.Path] + "}"
 		}
@@ -124,6 +125,15 @@ func toolsDocument(path, value string) string {
 	return "tools: {" + list + ": [" + mapping(entry) + "]}"
 }
 
+// carriers is a file with a carrier, and one more key of it if there is one.
+func carriers(name, key, value string) string {
+	entry := map[string]string{"url": `"https://voice.example.com/` + name + `"`}
+	if key != "" {
+		entry[key] = value
+	}
+	return "server: {" + name + ": " + mapping(entry) + "}"
+}
+
 // mapping is the text of a mapping.
 func mapping(entry map[string]string) string {
 	var fields []string
@@ -154,7 +164,7 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{`"wss://h/y"`}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
-	case k.Path == "server.twilio.url":
+	case k.Path == "server.twilio.url" || k.Path == "server.telnyx.url" || k.Path == "server.telnyx.api_url":
 		return []string{`"https://h/y"`}
 	case k.Path == "server.path":
 		return []string{"/voice/"}
@@ -213,10 +223,10 @@ func document(path, value string) string {
 		entry[rest] = value
 		return "server: {webrtc: {ice_servers: [" + mapping(entry) + "]}}"
 	}
-	if rest, ok := strings.CutPrefix(path, "server.twilio."); ok {
-		entry := map[string]string{"url": `"https://voice.example.com/twilio"`}
-		entry[rest] = value
-		return "server: {twilio: " + mapping(entry) + "}"
+	for _, carrier := range []string{"twilio", "telnyx"} {
+		if rest, ok := strings.CutPrefix(path, "server."+carrier+"."); ok {
+			return carriers(carrier, rest, value)
+		}
 	}
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {
@@ -404,22 +414,34 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestTwilioURL: Twilio's address is checked with the file, without a password that it may have.
-func TestTwilioURL(t *testing.T) {
-	for text, want := range map[string]string{ //nolint:gosec // no credentials
-		"server: {twilio: {url: http://h/twilio}}":           "c.yaml:1:19: server.twilio.url: is invalid: expected one such as https://",
-		"server: {twilio: {url: h/twilio}}":                  "server.twilio.url: is invalid",
-		"server: {twilio: {url: 'https:///twilio'}}":         "server.twilio.url: is invalid",
-		"server: {twilio: {url: 'https://:443/twilio'}}":     "server.twilio.url: is invalid",
-		"server: {twilio: {url: 'https://u:pass@h/twilio'}}": "server.twilio.url: is invalid",
-		"server: {twilio: {url: 'https://h/twilio?a=1'}}":    "server.twilio.url: is invalid",
-		"server: {twilio: {agent: a}}":                       "c.yaml:1:10: server.twilio: has no url",
-	} {
-		if _, err := load(t, text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass") {
-			t.Errorf("%s: %v, expected %q", text, err, want)
+// TestCarrierURL: the addresses of carriers are checked with the file, without a password that
+// they may have.
+func TestCarrierURL(t *testing.T) {
+	for _, name := range []string{"twilio", "telnyx"} {
+		for text, want := range map[string]string{
+			"url: http://h/x":           "c.yaml:1:19: server." + name + ".url: is invalid: expected one such as https://",
+			"url: h/x":                  "server." + name + ".url: is invalid",
+			"url: 'https:///x'":         "server." + name + ".url: is invalid",
+			"url: 'https://:443/x'":     "server." + name + ".url: is invalid",
+			"url: 'https://u:pass@h/x'": "server." + name + ".url: is invalid",
+			"url: 'https://h/x?a=1'":    "server." + name + ".url: is invalid",
+			"agent: a":                  "c.yaml:1:10: server." + name + ": has no url",
+		} {
+			if _, err := load(t, "server: {"+name+": {"+text+"}}"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass") {
+				t.Errorf("%s: %v, expected %q", text, err, want)
+			}
+		}
+		for _, text := range []string{"https://h/x/", "https://h:8443/x", "https://h"} {
+			mustLoad(t, "server: {"+name+": {url: '"+text+"'}}")
 		}
 	}
-	for _, text := range []string{"https://h/twilio/", "https://h:8443/twilio", "https://h"} {
-		mustLoad(t, "server: {twilio: {url: '"+text+"'}}")
+	for text, want := range map[string]string{ //nolint:gosec // no credentials
+		"api_url: 'ftp://h'":        "server.telnyx.api_url: is invalid: expected one such as https://api.telnyx.com/v2",
+		"api_url: 'https://pass@h'": "server.telnyx.api_url: is invalid: must not contain a user name",
+		"codec: opus":               "server.telnyx.codec: is \"opus\"",
+	} {
+		if _, err := load(t, "server: {telnyx: {url: 'https://h', "+text+"}}"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass") {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
 	}
 }

@@ -4,58 +4,132 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/leg/telnyx"
 	"github.com/hocketvoice/hocket/leg/twilio"
+	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// DefaultTwilioSecretEnv is the environment variable with the auth token of Twilio's account.
-const DefaultTwilioSecretEnv = "TWILIO_AUTH_TOKEN" //nolint:gosec // the name of a variable
+// The environment variables with the secrets of carriers.
+const (
+	DefaultTwilioSecretEnv    = "TWILIO_AUTH_TOKEN" //nolint:gosec // the name of a variable
+	DefaultTelnyxKeyEnv       = "TELNYX_API_KEY"
+	DefaultTelnyxPublicKeyEnv = "TELNYX_PUBLIC_KEY"
+)
 
 // number is a telephone number in the form of E.164. A withheld one has another form.
 var number = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
 
-// openTwilio opens the handler of Twilio's calls, if the config has one.
+// openPhones opens the handlers of calls for which the config has a carrier.
+func (s *Server) openPhones(c config.Server) error {
+	s.phones = make(map[string]http.Handler)
+	if c.Twilio.URL != "" {
+		if err := s.openTwilio(c.Twilio); err != nil {
+			return inputError{fmt.Errorf("server.twilio%w", err)}
+		}
+	}
+	if c.Telnyx.URL != "" {
+		if err := s.openTelnyx(c.Telnyx); err != nil {
+			return inputError{fmt.Errorf("server.telnyx%w", err)}
+		}
+	}
+	return nil
+}
+
+// openTwilio opens the handler of Twilio's calls. The error follows the name of the section.
 func (s *Server) openTwilio(c config.Twilio) error {
-	if c.URL == "" {
-		return nil
+	secret, err := secretOf(cmp.Or(c.SecretEnv, DefaultTwilioSecretEnv), "the auth token of the account")
+	if err != nil {
+		return err
 	}
-	name := cmp.Or(c.SecretEnv, DefaultTwilioSecretEnv)
-	secret := os.Getenv(name)
-	if secret == "" {
-		return inputError{fmt.Errorf("server.twilio: the environment variable %s is not set: expected the auth token of the account", name)}
-	}
-	agents := s.roster.list()
-	agent := cmp.Or(c.Agent, agents[0].name)
-	if !slices.ContainsFunc(agents, func(a *served) bool { return a.name == agent }) {
-		return inputError{fmt.Errorf("server.twilio.agent: is %q: no agent has this name", c.Agent)}
+	agent, err := s.answering(c.Agent)
+	if err != nil {
+		return err
 	}
 	h, err := twilio.New(twilio.Options{
 		Secret: secret, URL: c.URL,
 		Admit: func(ctx context.Context, _ twilio.Incoming) error {
 			gate.Vouch(ctx)
-			return s.admitPhone()
+			return s.admitPhone(twilio.ErrBusy)
 		},
 		Start: func(ctx context.Context, in twilio.Incoming, leg twilio.Leg) error {
-			return s.beginPhone(ctx, agent, in, leg)
+			gate.Vouch(ctx)
+			return s.beginPhone(agent, in.From, leg) //nolint:contextcheck // it outlives the request
 		},
-		Failed: func(err error) { s.o.Log.Warn("a call could not begin", "error", err) },
+		Failed: s.phoneFailed,
 	})
 	if err != nil {
-		return inputError{fmt.Errorf("server.twilio: %w", err)}
+		return fmt.Errorf(": %w", err)
 	}
-	s.twilio = h
+	s.phones["twilio"] = h
 	return nil
 }
 
-// admitPhone returns an error if there is no room for a call.
-func (s *Server) admitPhone() error {
+// openTelnyx opens the handler of Telnyx's calls. The error follows the name of the section.
+func (s *Server) openTelnyx(c config.Telnyx) error {
+	key, err := secretOf(cmp.Or(c.KeyEnv, DefaultTelnyxKeyEnv), "an API key of the account")
+	if err != nil {
+		return err
+	}
+	public, err := secretOf(cmp.Or(c.PublicKeyEnv, DefaultTelnyxPublicKeyEnv), "the public key of the account")
+	if err != nil {
+		return err
+	}
+	agent, err := s.answering(c.Agent)
+	if err != nil {
+		return err
+	}
+	h, err := telnyx.New(telnyx.Options{
+		Key: key, PublicKey: public, URL: c.URL, API: c.APIURL, Codec: strings.ToUpper(c.Codec), Vouch: gate.Vouch,
+		Admit: func(context.Context, telnyx.Incoming) error { return s.admitPhone(telnyx.ErrBusy) },
+		Start: func(_ context.Context, in telnyx.Incoming, leg telnyx.Leg) error {
+			return s.beginPhone(agent, in.From, leg) //nolint:contextcheck // it outlives the request
+		},
+		Ended: func(_ telnyx.Incoming, h telnyx.Hangup) {
+			s.o.Log.Info("a call is over", "cause", h.Cause, "by", h.Source)
+		},
+		Failed: s.phoneFailed,
+	})
+	if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	s.phones["telnyx"] = h
+	s.close = append(s.close, h.Close)
+	return nil
+}
+
+// secretOf returns the value of an environment variable.
+func secretOf(name, what string) (string, error) {
+	secret := os.Getenv(name)
+	if secret == "" {
+		return "", fmt.Errorf(": the environment variable %s is not set: expected %s", name, what)
+	}
+	return secret, nil
+}
+
+// answering returns the name of the agent that answers calls: the first one if name is empty.
+func (s *Server) answering(name string) (string, error) {
+	agents := s.roster.list()
+	name = cmp.Or(name, agents[0].name)
+	if !slices.ContainsFunc(agents, func(a *served) bool { return a.name == name }) {
+		return "", fmt.Errorf(".agent: is %q: no agent has this name", name)
+	}
+	return name, nil
+}
+
+func (s *Server) phoneFailed(err error) { s.o.Log.Warn("a call failed", "error", err) }
+
+// admitPhone returns an error that wraps busy if there is no room for a call.
+func (s *Server) admitPhone(busy error) error {
 	var err error
 	switch {
 	case s.hub.Draining():
@@ -68,18 +142,17 @@ func (s *Server) admitPhone() error {
 		return nil
 	}
 	s.hub.Refuse(err)
-	return fmt.Errorf("%w: %w", twilio.ErrBusy, err)
+	return fmt.Errorf("%w: %w", busy, err)
 }
 
 // beginPhone begins the conversation of a call. The caller's number is the name under which
 // delegated work is told in a later call.
-func (s *Server) beginPhone(ctx context.Context, agent string, in twilio.Incoming, leg twilio.Leg) error {
-	gate.Vouch(ctx)
+func (s *Server) beginPhone(agent, from string, leg port.Leg) error {
 	call := s.roster.named(agent).call("phone")
 	call.Leg = leg
-	if number.MatchString(in.From) {
-		call.Caller = api.CallerOf("", in.From)
+	if number.MatchString(from) {
+		call.Caller = api.CallerOf("", from)
 	}
-	_, err := s.hub.Start(call) //nolint:contextcheck // it outlives the request
+	_, err := s.hub.Start(call)
 	return err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/leg/realtime"
 	"github.com/hocketvoice/hocket/leg/text"
-	"github.com/hocketvoice/hocket/leg/twilio"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
 	serving "github.com/hocketvoice/hocket/server"
@@ -64,7 +63,7 @@ type Server struct {
 	gate         *gate.Gate
 	webrtc       *webrtc.Server
 	realtime     *realtime.Server
-	twilio       *twilio.Server // nil if no number is answered
+	phones       map[string]http.Handler // the handlers of calls, by carrier
 	secrets      *secrets
 	home         *node.Home // nil if conversations are held in memory only
 	store        *Store     // nil if home is
@@ -135,7 +134,7 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.openRealtime(time.Duration(c.Resume)); err != nil {
 		return nil, err
 	}
-	if err := s.openTwilio(c.Twilio); err != nil {
+	if err := s.openPhones(c); err != nil {
 		return nil, err
 	}
 	if err := s.route(c); err != nil {
@@ -241,7 +240,7 @@ func (s *Server) route(c config.Server) error {
 			return s.roster.named(agent).call(transport), nil
 		},
 		Workbench: workbench{s, c},
-		Realtime:  http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path,
+		Realtime:  http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path, Phones: s.phones,
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
 	}
 	if s.home != nil {
@@ -251,9 +250,6 @@ func (s *Server) route(c config.Server) error {
 	o.Ready = append(o.Ready,
 		api.Check{Name: "model", Check: func(context.Context) error { return s.roster.modelFailed(true) }},
 		api.Check{Name: "model", Check: func(context.Context) error { return s.roster.modelFailed(false) }, Optional: true})
-	if s.twilio != nil {
-		o.Phone = s.twilio
-	}
 	if c.AccessLog {
 		o.Access = s.o.Log
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
+	"github.com/hocketvoice/hocket/leg/telnyx"
 	"github.com/hocketvoice/hocket/leg/twilio"
 	"github.com/hocketvoice/hocket/provider/flite"
 	"github.com/hocketvoice/hocket/server/api"
@@ -93,6 +94,35 @@ func engines(c *config.Config) config.Problems {
 	return all
 }
 
+// phoneProblems returns the problems of the carriers in the section server.
+func phoneProblems(c *config.Config) config.Problems {
+	var all config.Problems
+	for _, p := range []struct {
+		carrier, url string
+		set          bool
+		check        func(string) error
+	}{
+		{"twilio", c.Server.Twilio.URL, c.Server.Twilio != config.Twilio{}, twilio.CheckURL},
+		{"telnyx", c.Server.Telnyx.URL, c.Server.Telnyx != config.Telnyx{}, telnyx.CheckURL},
+	} {
+		key := "server." + p.carrier
+		if !p.set {
+			continue
+		}
+		if p.url == "" {
+			all = append(all, c.Problem(key, "has no url, without which no call is answered: expected one such as https://voice.example.com/"+p.carrier))
+		} else if err := p.check(p.url); err != nil {
+			all = append(all, c.Problem(key+".url", "is invalid: "+err.Error()))
+		}
+	}
+	if at := c.Server.Telnyx.APIURL; at != "" {
+		if err := telnyx.CheckAPI(at); err != nil {
+			all = append(all, c.Problem("server.telnyx.api_url", "is invalid: "+err.Error()))
+		}
+	}
+	return all
+}
+
 // serverProblems returns the problems of the section server.
 func serverProblems(c *config.Config) config.Problems {
 	var all config.Problems
@@ -117,15 +147,7 @@ func serverProblems(c *config.Config) config.Problems {
 			all = append(all, c.Problem(fmt.Sprintf("server.origins[%d]", i), fmt.Sprintf("is %q: expected an origin such as https://app.example.com", origin)))
 		}
 	}
-	switch t := s.Twilio; {
-	case t == (config.Twilio{}):
-	case t.URL == "":
-		all = append(all, c.Problem("server.twilio", "has no url, without which no call is answered: expected one such as https://voice.example.com/twilio"))
-	default:
-		if err := twilio.CheckURL(t.URL); err != nil {
-			all = append(all, c.Problem("server.twilio.url", "is invalid: "+err.Error()))
-		}
-	}
+	all = append(all, phoneProblems(c)...)
 	if (s.TLS.Cert == "") != (s.TLS.Key == "") {
 		all = append(all, c.Problem("server.tls", "has one of cert and key: expected both"))
 	}

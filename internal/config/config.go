@@ -295,6 +295,7 @@ type Server struct {
 	TLS     TLS      `yaml:"tls"`
 	WebRTC  WebRTC   `yaml:"webrtc"`
 	Twilio  Twilio   `yaml:"twilio"`
+	Telnyx  Telnyx   `yaml:"telnyx"`
 
 	MaxConversations Count `yaml:"max_conversations"`
 	MaxPerKey        Count `yaml:"max_per_key"`
@@ -338,6 +339,16 @@ type Twilio struct {
 	URL       string `yaml:"url"`
 	SecretEnv string `yaml:"secret_env"`
 	Agent     string `yaml:"agent"`
+}
+
+// Telnyx configures the calls of Telnyx's numbers.
+type Telnyx struct {
+	URL          string `yaml:"url"`
+	KeyEnv       string `yaml:"key_env"`
+	PublicKeyEnv string `yaml:"public_key_env"`
+	Agent        string `yaml:"agent"`
+	Codec        string `yaml:"codec" oneof:"pcmu pcma g722 l16"`
+	APIURL       string `yaml:"api_url"`
 }
 
 // ICEServer is a STUN or TURN server for browsers.

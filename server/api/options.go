@@ -64,9 +64,9 @@ type Options struct {
 	// itself. Nil disables them.
 	Realtime http.Handler
 
-	// Phone serves the paths below /twilio/ and checks the signatures of requests itself. Nil
-	// disables them.
-	Phone http.Handler
+	// Phones serve the paths below the name of each carrier, such as twilio, and check the
+	// signatures of requests themselves.
+	Phones map[string]http.Handler
 
 	// Home gives access to conversations that do not run in this process. Nil means
 	// that there are none.

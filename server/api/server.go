@@ -48,8 +48,8 @@ func New(o Options) (*Server, error) {
 			s.mux.HandleFunc(path, s.realtime)
 		}
 	}
-	if s.o.Phone != nil {
-		s.mux.Handle("/twilio/", s.o.Phone)
+	for carrier, h := range s.o.Phones {
+		s.mux.Handle("/"+carrier+"/", h)
 	}
 	s.mux.HandleFunc("/v1/", s.unknown)
 	rest := http.Handler(http.HandlerFunc(s.unknown))
