@@ -94,6 +94,7 @@ var workers = map[string]string{
 	"server/node: Claim":                     "the Close of what it returns, or itself",
 	"internal/cli: (*serveCmd).Run":          "nobody: a callback that only gives the signals back",
 	"internal/cli: (*talkCmd).Run":           "nobody: a callback that only gives the signals back",
+	"internal/app: ringTelnyx":               "the ending that it returns, or itself",
 	"internal/app: Talk":                     "nobody: a callback that hangs up, which may follow the call",
 	"leg/device: (*Leg).Close":               "itself for a second; then nobody: the system does not let go of a device that is gone",
 	"server/hub: (*Conversation).rested":     "Drain, which waits for all conversations",

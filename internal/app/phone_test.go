@@ -2,44 +2,28 @@ package app
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // Twilio's signatures are HMAC-SHA1
-	"encoding/base64"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/carrier/fake"
 	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// twilioSign returns Twilio's signature of a request.
-func twilioSign(secret, address string, form url.Values) string {
-	mac := hmac.New(sha1.New, []byte(secret))
-	text := address
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range form {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
-		text += name + form.Get(name)
-	}
-	mac.Write([]byte(text))
-	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
-}
+// longGreeting is a greeting that a key can cut off.
+const longGreeting = "Hello. What you hear now is so long that a key must cut it off; otherwise it takes a minute."
 
 // phone serves an agent under a number of a carrier, with an access log, until the test ends. The
 // secrets are environment variables, without each of which the server does not start. It returns
@@ -49,8 +33,8 @@ func phone(t *testing.T, log io.Writer, carrier string, secrets map[string]strin
 	dir := t.TempDir()
 	agent, file := filepath.Join(dir, "hello.yaml"), filepath.Join(dir, "c.yaml")
 	for path, text := range map[string]string{
-		agent: "settings: {greeting: Hello. What you hear now is so long that a key must cut it off; otherwise it takes a minute.}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
-		file:  "server: {path: /voice/, access_log: true, " + carrier + "}\n",
+		agent: "settings: {greeting: " + longGreeting + "}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
+		file:  "server: {path: /voice/, access_log: true, drain: 0s, " + carrier + "}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -59,7 +43,7 @@ func phone(t *testing.T, log io.Writer, carrier string, secrets map[string]strin
 	serve := func() (*Server, error) {
 		return NewServer(ServeOptions{
 			Agents: []string{agent}, Config: file, Addr: "127.0.0.1:0", Store: NoStore, Log: slog.New(slog.NewTextHandler(log, nil)),
-			Speech: &Speech{Recognizer: &porttest.Recognizer{}, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{}},
+			Speech: &Speech{Recognizer: &porttest.Recognizer{Texts: []string{"hallo"}}, Synthesizer: &porttest.Synthesizer{}, Detector: &porttest.Detector{}},
 		})
 	}
 	for name, value := range secrets {
@@ -93,6 +77,11 @@ func twilioPhone(t *testing.T, log io.Writer) (*Server, string) {
 		map[string]string{"TEST_TWILIO_SECRET": "tw-secret"})
 }
 
+// reaching returns a client that reaches a server at whatever address it calls.
+func reaching(at string) *http.Client {
+	return &http.Client{Transport: reachTransport(strings.TrimPrefix(at, "http://"))}
+}
+
 // TestTwilioStrangers checks that requests of strangers are refused like all others: the access
 // log has them, and nothing else does.
 func TestTwilioStrangers(t *testing.T) {
@@ -103,23 +92,29 @@ func TestTwilioStrangers(t *testing.T) {
 		for path, method := range map[string]string{
 			"/voice/twilio/voice": http.MethodPost, "/twilio/voice": http.MethodPost, "/voice/twilio/media": http.MethodGet,
 		} {
-			r, err := http.NewRequestWithContext(waittest.Context(t), method, at+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = answer.Body.Close()
-			if answer.StatusCode != http.StatusForbidden {
-				t.Errorf("%s %s: status %d", method, path, answer.StatusCode)
-			}
+			forbidden(t, method, at+path)
 		}
 	}
 	waittest.Until(t, "the access log", nil, func() bool { return strings.Count(log.String(), "route=/twilio/ status=403") == 9 })
 	if strings.Contains(log.String(), "level=WARN") {
 		t.Errorf("the log has entries of strangers:\n%s", log.String())
+	}
+}
+
+// forbidden checks that a stranger's request is refused.
+func forbidden(t *testing.T, method, address string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(waittest.Context(t), method, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("%s %s: status %d", method, address, answer.StatusCode)
 	}
 }
 
@@ -129,27 +124,8 @@ func TestTwilioStrangers(t *testing.T) {
 func TestTwilioCall(t *testing.T) {
 	log := &lockedBuffer{}
 	s, at := twilioPhone(t, log)
-	form := url.Values{"CallSid": {"CA1"}, "AccountSid": {"AC1"}, "From": {"+15551234567"}, "To": {"+15557654321"}}
-	r, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, at+"/voice/twilio/voice", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("X-Twilio-Signature", twilioSign("tw-secret", "https://voice.test/voice/twilio/voice", form))
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	token := regexp.MustCompile(`url="wss://voice\.test/voice/twilio/media"><Parameter name="token" value="([^"]+)"`).FindSubmatch(body)
-	if err != nil || token == nil {
-		t.Fatalf("the answer is %s %s: %v", answer.Status, body, err)
-	}
-	c, err := fake.Dial(waittest.Context(t), fake.Options{
-		Dialect: "twilio", URL: "ws" + strings.TrimPrefix(at, "http") + "/voice/twilio/media", Stream: "MZ1", Call: "CA1",
-		From: "+15551234567", To: "+15557654321", Parameters: map[string]string{"token": string(token[1])},
-		Header: http.Header{"X-Twilio-Signature": {twilioSign("tw-secret", "wss://voice.test/voice/twilio/media", nil)}},
+	c, err := fake.RingTwilio(waittest.Context(t), fake.TwilioOptions{
+		Secret: "tw-secret", URL: "https://voice.test/voice/twilio", Client: reaching(at), From: "+15551234567", To: "+15557654321",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +136,7 @@ func TestTwilioCall(t *testing.T) {
 	waittest.Until(t, "that a key stops the agent", c.Over(), func() bool { return c.Clears() > 0 })
 	c.HangUp()
 	waittest.Until(t, "its end", nil, func() bool { return s.hub.Live() == 0 })
-	if text := log.String(); strings.Contains(text, "5551234567") || strings.Contains(text, "tw-secret") || strings.Contains(text, string(token[1])) {
+	if text := log.String(); strings.Contains(text, "5551234567") || strings.Contains(text, "tw-secret") {
 		t.Errorf("the log has a number or a secret:\n%s", text)
 	}
 }
@@ -201,10 +177,7 @@ func TestTelnyxCall(t *testing.T) {
 	})
 	s, at := phone(t, log, `telnyx: {url: "https://voice.test/voice/telnyx", key_env: TEST_TELNYX_KEY, public_key_env: TEST_TELNYX_PUBLIC, api_url: "`+rest.URL+`", codec: pcma}`,
 		map[string]string{"TEST_TELNYX_KEY": "KEY-secret", "TEST_TELNYX_PUBLIC": account.PublicKey()})
-	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(at, "http://"))
-	}
-	reach.Transport = &http.Transport{DialContext: dial, DialTLSContext: dial}
+	*reach = *reaching(at)
 
 	call := account.Ring("+15551234567", "+15557654321")
 	stream, err := call.Stream(waittest.Context(t))
@@ -228,26 +201,81 @@ func TestTelnyxCall(t *testing.T) {
 	}
 	waittest.Until(t, "the hang-up", nil, func() bool { cause, by := call.Cause(); return cause == "normal_clearing" && by == "callee" })
 
-	for path, want := range map[string]int{"/voice/telnyx/voice": http.StatusForbidden, "/telnyx/media/" + token: http.StatusForbidden} {
-		r, err := http.NewRequestWithContext(waittest.Context(t), http.MethodPost, at+path, strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = answer.Body.Close()
-		if answer.StatusCode != want {
-			t.Errorf("%s: status %d, expected %d", path, answer.StatusCode, want)
-		}
-	}
+	forbidden(t, http.MethodPost, at+"/voice/telnyx/voice")
+	forbidden(t, http.MethodGet, at+"/telnyx/media/"+token)
 	waittest.Until(t, "the access log", nil, func() bool { return strings.Contains(log.String(), "route=/telnyx/ status=403") })
 	if text := log.String(); strings.Contains(text, "5551234567") || strings.Contains(text, "KEY-secret") || strings.Contains(text, token) || strings.Contains(text, "level=WARN") {
 		t.Errorf("the log has a number, a secret or a warning:\n%s", text)
 	}
 	last = account.Ring("+15551234567", "+15557654321")
-	if _, err = last.Stream(waittest.Context(t)); err != nil {
+	if stream, err = last.Stream(waittest.Context(t)); err != nil {
 		t.Fatal(err)
+	}
+	greeted(t, s, stream)
+}
+
+// TestFakeCall places a call of each carrier from a sound file, as `hocket fake` does: the agent
+// greets and answers, and what was heard is a sound file.
+func TestFakeCall(t *testing.T) {
+	dir := t.TempDir()
+	sound := filepath.Join(dir, "hallo.wav")
+	f, err := os.Create(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := audio.NewWAVWriter(f, audio.WAVWriterOptions{Rate: 16000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(porttest.Tone(16000, 500*time.Millisecond)), w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, carrier := range []string{"twilio", "telnyx"} {
+		t.Run(carrier, func(t *testing.T) {
+			api, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := `twilio: {url: "https://voice.test/voice/twilio", secret_env: TEST_PHONE_KEY}`
+			secrets := map[string]string{"TEST_PHONE_KEY": "secret"}
+			if carrier == "telnyx" {
+				config = `telnyx: {url: "https://voice.test/voice/telnyx", key_env: TEST_PHONE_KEY, public_key_env: TEST_PHONE_PUBLIC, api_url: "http://` + api.Addr().String() + `"}`
+				secrets["TEST_PHONE_PUBLIC"] = fake.TelnyxPublicKey("secret")
+			}
+			log := &lockedBuffer{}
+			_, at := phone(t, log, config, secrets)
+			o := FakeCallOptions{
+				Carrier: carrier, URL: "https://voice.test/voice/" + carrier, Server: strings.TrimPrefix(at, "http://"), API: api, Key: "secret",
+				From: "+15551234567", To: "+15557654321", Say: []string{sound}, Heard: filepath.Join(dir, carrier+".wav"), Most: time.Minute,
+			}
+			res, err := FakeCall(waittest.Context(t), o)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, log)
+			}
+			want := 60 * time.Millisecond * time.Duration(len(strings.ReplaceAll(longGreeting+"Hi.", " ", ""))) // the voice's tones
+			if res.Said != 1 || res.By != "caller" || (res.Spoken-want).Abs() > 50*time.Millisecond || res.Length < want+3*time.Second {
+				t.Errorf("the call is %+v", res)
+			}
+			heard, err := readSound(o.Heard)
+			if err != nil || audio.Peak(heard) < 0.1 {
+				t.Errorf("the file of what was heard: %v", err)
+			}
+			o.Key, o.Heard = "forged", ""
+			if o.API, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := FakeCall(waittest.Context(t), o); err == nil || !strings.Contains(err.Error(), "the call is not answered") {
+				t.Errorf("with another key: %v", err)
+			}
+		})
+	}
+	for want, o := range map[string]FakeCallOptions{
+		"expected twilio or telnyx": {Carrier: "vonage", URL: "https://h"},
+		"the URL is invalid":        {Carrier: "telnyx", URL: "http://h"},
+		"no such file":              {Carrier: "telnyx", URL: "https://h", Say: []string{"none.wav"}},
+	} {
+		if _, err := FakeCall(t.Context(), o); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 // TestPeerWebhooks asks Telnyx's own library which webhooks are signed: it takes those of the fake,
 // and refuses what this package refuses.
 func TestPeerWebhooks(t *testing.T) {
-	account, other := fake.NewTelnyx(fake.TelnyxOptions{}), fake.NewTelnyx(fake.TelnyxOptions{})
+	account, other := fake.NewTelnyx(fake.TelnyxOptions{Key: "one"}), fake.NewTelnyx(fake.TelnyxOptions{Key: "another"})
 	now := time.Now()
 	body := `{"data":{"record_type":"event","event_type":"call.initiated","id":"1","payload":{"call_control_id":"v3:ü","from":"+15551234567"}}}`
 	header := func(h http.Header, name, value string) http.Header {

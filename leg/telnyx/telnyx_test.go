@@ -405,7 +405,7 @@ func TestWebhooksRefused(t *testing.T) {
 	inHouse(t, Options{}, fake.TelnyxOptions{}, func(t *testing.T, h *house) {
 		c := h.f.Ring(caller, called)
 		settle(time.Second)
-		other := fake.NewTelnyx(fake.TelnyxOptions{})
+		other := fake.NewTelnyx(fake.TelnyxOptions{Key: "another"})
 		body := c.Event("call.initiated", nil, 1, "an-id")
 		now := time.Now()
 		without := func(name string) http.Header {

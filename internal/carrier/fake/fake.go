@@ -67,6 +67,8 @@ type Call struct {
 	held    []byte // a frame that was overtaken
 	idle    int    // steps since the server has sent sound
 	late    bool   // the call was dropped for that
+	spoke   bool   // the telephone has played speech since the person's last words
+	quiet   int    // steps since it did
 	hangUp  bool
 	fault   error
 }
@@ -268,6 +270,11 @@ func (c *Call) play() (marks []string) {
 		}
 	}
 	c.played = append(c.played, make([]int16, left)...)
+	if audio.Peak(c.played[len(c.played)-audio.FrameSamples(c.out.Rate):]) > 0 {
+		c.spoke, c.quiet = true, 0
+	} else {
+		c.quiet++
+	}
 	return marks
 }
 
@@ -346,6 +353,7 @@ func (c *Call) Say(pcm []int16) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.said = append(c.said, pcm...)
+	c.spoke = false
 }
 
 // Press presses keys.
@@ -362,6 +370,17 @@ func (c *Call) Played() []int16 {
 	defer c.mu.Unlock()
 	return append([]int16(nil), c.played...)
 }
+
+// Answered reports whether the telephone has played speech since the last Say, and for how long it
+// has been silent.
+func (c *Call) Answered() (spoke bool, silent time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spoke && len(c.said) == 0, time.Duration(c.quiet) * audio.FrameDuration
+}
+
+// Rates returns the rates of what the person says and of what the telephone plays, in hertz.
+func (c *Call) Rates() (say, play int) { return c.in.Rate, c.out.Rate }
 
 // Queued returns how much sound waits to be played.
 func (c *Call) Queued() time.Duration {

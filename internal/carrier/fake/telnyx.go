@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -63,7 +64,6 @@ const (
 // opens streams. It is safe for concurrent use.
 type Telnyx struct {
 	o       TelnyxOptions
-	public  ed25519.PublicKey
 	private ed25519.PrivateKey
 	stop    chan struct{} // closed by Close
 	done    sync.WaitGroup
@@ -97,19 +97,30 @@ type TelnyxCall struct {
 
 // NewTelnyx returns an account. The caller must close it.
 func NewTelnyx(o TelnyxOptions) *Telnyx {
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		panic(err) // it never fails
-	}
+	private := keyOf(o.Key)
 	o.Client = cmp.Or(o.Client, http.DefaultClient)
 	return &Telnyx{
-		o: o, public: public, private: private, stop: make(chan struct{}),
+		o: o, private: private, stop: make(chan struct{}),
 		calls: make(map[string]*TelnyxCall), attempts: make(map[string]int),
 	}
 }
 
+// keyOf returns the key with which the webhooks of an account are signed. It follows from the API
+// key, so that a server can be told of it before the fake runs.
+func keyOf(apiKey string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte("a fake of Telnyx " + apiKey))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// TelnyxPublicKey returns the key with which the webhooks of the account with an API key are
+// verified.
+func TelnyxPublicKey(apiKey string) string {
+	public, _ := keyOf(apiKey).Public().(ed25519.PublicKey)
+	return base64.StdEncoding.EncodeToString(public)
+}
+
 // PublicKey returns the key with which webhooks are verified.
-func (f *Telnyx) PublicKey() string { return base64.StdEncoding.EncodeToString(f.public) }
+func (f *Telnyx) PublicKey() string { return TelnyxPublicKey(f.o.Key) }
 
 // Sign returns the headers of a webhook that is sent at a time.
 func (f *Telnyx) Sign(body []byte, at time.Time) http.Header {
@@ -224,6 +235,9 @@ func (f *Telnyx) tell(c *TelnyxCall, kind string, more map[string]any) {
 				f.mu.Unlock()
 				retried := err != nil || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests
 				if failures++; !retried || failures > webhookRetries {
+					if kind == "call.initiated" {
+						c.end("unspecified", "unknown") // nobody answers
+					}
 					return
 				}
 			}
