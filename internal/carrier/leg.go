@@ -73,6 +73,9 @@ type Options struct {
 	// Admit, if not nil, decides whether the stream that begins is expected. Its error refuses
 	// the stream.
 	Admit func(mediastream.Start) error
+	// Refused, if not nil, is called with the carrier's words when it refuses a frame, once for a
+	// stream. It must not block.
+	Refused func(words string)
 }
 
 // Accept reads the carrier's first messages and returns the leg of the stream that begins. The
@@ -107,7 +110,7 @@ func Accept(ctx context.Context, ws *websocket.Conn, o Options) (*Leg, error) {
 	l.pcm = make([]int16, l.frame)
 	l.late = time.AfterFunc(time.Hour, func() { _ = ws.CloseNow() })
 	l.late.Stop()
-	l.done.Go(func() { l.receive(decoder, hear) }) //nolint:contextcheck // a context that ends would close the connection in mid-message
+	l.done.Go(func() { l.receive(decoder, hear, o.Refused) }) //nolint:contextcheck // a context that ends would close the connection in mid-message
 	return l, nil
 }
 
@@ -142,8 +145,8 @@ func (l *Leg) Start() mediastream.Start { return l.start }
 func (l *Leg) Rate() int { return l.reply.Rate }
 
 // receive takes the carrier's messages until the stream ends. hear converts the person's sound
-// to the rate of the leg.
-func (l *Leg) receive(d *mediastream.Decoder, hear func([]int16) []int16) {
+// to the rate of the leg; refused is told the first frame that the carrier refuses.
+func (l *Leg) receive(d *mediastream.Decoder, hear func([]int16) []int16, refused func(string)) {
 	gone := time.AfterFunc(silent, func() { _ = l.ws.CloseNow() })
 	defer gone.Stop()
 	sort := sorter{decode: Decoder(l.start.Format), frame: audio.FrameSamples(l.start.Format.Rate)}
@@ -178,6 +181,11 @@ func (l *Leg) receive(d *mediastream.Decoder, hear func([]int16) []int16) {
 			l.mu.Lock()
 			l.ledger.returned(f.Mark)
 			l.mu.Unlock()
+		case mediastream.Failed:
+			if refused != nil {
+				refused(f.Text)
+				refused = nil
+			}
 		case mediastream.End:
 			l.end(nil)
 			_ = l.ws.Close(websocket.StatusNormalClosure, "")

@@ -50,7 +50,7 @@ type Options struct {
 	// is over.
 	Ended func(c Incoming, h Hangup)
 	// Failed, if not nil, is called when a call that was admitted could not begin or not be hung
-	// up. The error contains no numbers. Requests without a valid signature or token, which
+	// up, and when Telnyx refuses its sound. The error contains no numbers. Requests without a valid signature or token, which
 	// anybody can send, are not reported.
 	Failed func(err error)
 }

@@ -188,12 +188,16 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	s.vouch(r.Context())
-	leg, err := carrier.Upgrade(w, r, carrier.Options{Dialect: mediastream.Telnyx, Send: codecs[s.o.Codec].Format, Admit: func(start mediastream.Start) error {
-		if start.Call != c.Call {
-			return errors.New("the stream is that of another call")
-		}
-		return nil
-	}})
+	leg, err := carrier.Upgrade(w, r, carrier.Options{
+		Dialect: mediastream.Telnyx, Send: codecs[s.o.Codec].Format,
+		Admit: func(start mediastream.Start) error {
+			if start.Call != c.Call {
+				return errors.New("the stream is that of another call")
+			}
+			return nil
+		},
+		Refused: func(words string) { s.failed(fmt.Errorf("telnyx: the agent's sound is refused: %q", words)) },
+	})
 	if err != nil {
 		s.failed(fmt.Errorf("telnyx: a stream is refused: %w", err))
 		c.closed.happen()

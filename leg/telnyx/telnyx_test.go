@@ -543,6 +543,14 @@ func TestLateStream(t *testing.T) {
 		settle(10 * time.Second)
 		wantActions(t, c, "answer", "streaming_start")
 		h.none()
+		for range 3 { // what is wrong is told once
+			refusal := `{"event":"error","stream_id":"s","payload":{"code":100005,"title":"rate_limit_reached","detail":"Too many requests"}}`
+			if err := ws.Write(t.Context(), websocket.MessageText, []byte(refusal)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settle(time.Second)
+		h.wantFailure(`the agent's sound is refused: "rate_limit_reached Too many requests"`, "")
 		_ = ws.CloseNow()
 		if _, err := leg.Read(t.Context()); !errors.Is(err, io.EOF) {
 			t.Errorf("Read returned %v after the stream was lost, expected io.EOF", err)
