@@ -19,6 +19,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/carrier/fake"
 	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/server/api"
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
@@ -151,11 +152,14 @@ func greeted(t *testing.T, s *Server, c *fake.Call) string {
 	if len(all) == 0 || all[0].Transport != "phone" || all[0].Agent != "hello" || !all[0].Ended.IsZero() {
 		t.Fatalf("the conversations are %+v", all)
 	}
+	if conversation, ok := s.hub.Find(all[0].ID); !ok || conversation.Caller() != api.CallerOf("", "+15551234567") {
+		t.Error("the conversation has not the caller's number")
+	}
 	return all[0].ID
 }
 
-// TestTelnyxCall calls numbers of the program: the greeting is heard, the conversation and the call
-// end with each other, whoever ends them, no log has a number, a key or a token, and a call that is
+// TestTelnyxCall calls numbers of the program: the greeting is heard, a key stops the agent, the
+// conversation and the call end with each other, whoever ends them, no log has a number, a key or a token, and a call that is
 // there when the server stops is hung up.
 func TestTelnyxCall(t *testing.T) {
 	log := &lockedBuffer{}
@@ -185,6 +189,8 @@ func TestTelnyxCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	greeted(t, s, stream)
+	stream.Press("7")
+	waittest.Until(t, "that a key stops the agent", stream.Over(), func() bool { return stream.Clears() > 0 })
 	call.HangUp()
 	waittest.Until(t, "its end", nil, func() bool { return s.hub.Live() == 0 && strings.Contains(log.String(), "a call is over") })
 	if !strings.Contains(log.String(), `msg="a call is over" cause=normal_clearing by=caller`) {

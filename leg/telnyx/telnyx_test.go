@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -380,6 +382,55 @@ func TestDisorder(t *testing.T) {
 		if len(h.s.calls) != 1 || len(h.s.seen.order) > 10 {
 			t.Errorf("%d calls and %d webhooks are remembered", len(h.s.calls), len(h.s.seen.order))
 		}
+	})
+}
+
+// TestManyCalls holds calls at once: each caller hears its own agent.
+func TestManyCalls(t *testing.T) {
+	const n = 30
+	started := make(map[string]Leg)
+	var mu sync.Mutex
+	start := func(_ context.Context, c Incoming, leg Leg) error {
+		mu.Lock()
+		defer mu.Unlock()
+		started[c.Call] = leg
+		return nil
+	}
+	inHouse(t, Options{Start: start}, fake.TelnyxOptions{Deliver: func(string) fake.Delivery { return fake.Delivery{Again: 1} }}, func(t *testing.T, h *house) {
+		var calls []*fake.TelnyxCall
+		for range n {
+			calls = append(calls, h.f.Ring(caller, called))
+		}
+		settle(5 * time.Second)
+		for i, c := range calls {
+			s, err := c.Stream(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			leg, level := started[c.ID()], 500*math.Pow(1.1, float64(i)) // G.711 is exact to 3 %
+			if leg == nil {
+				t.Fatalf("call %d has no conversation", i)
+			}
+			f := audio.Frame{Rate: 8000, PCM: slices.Repeat([]int16{int16(level)}, 160)}
+			if err := leg.Write(t.Context(), f); err != nil {
+				t.Fatal(err)
+			}
+			settle(time.Second)
+			if got := float64(slices.Max(s.Played())); math.Abs(got-level) > 0.045*level {
+				t.Errorf("caller %d hears %g, expected %g", i, got, level)
+			}
+			if err := leg.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		settle(10 * time.Second)
+		for _, c := range calls {
+			wantActions(t, c, "answer", "streaming_start", "hangup")
+		}
+		if len(started) != n || len(h.ended) != n {
+			t.Errorf("%d conversations, %d ends, expected %d", len(started), len(h.ended), n)
+		}
+		h.none()
 	})
 }
 
