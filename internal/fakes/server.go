@@ -90,7 +90,17 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, protocols []strin
 		_, _ = w.Write([]byte(f.Body)) // the client has gone otherwise
 		return
 	}
-	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: protocols, InsecureSkipVerify: true})
+	pings := make(chan struct{}, 1)
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: protocols, InsecureSkipVerify: true,
+		OnPingReceived: func(context.Context, []byte) bool {
+			select {
+			case pings <- struct{}{}:
+			default:
+			}
+			return true
+		},
+	})
 	if err != nil {
 		return // Accept has responded
 	}
@@ -100,7 +110,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, protocols []strin
 	s.open++
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(r.Context())
-	c := &Conn{ctx: ctx, s: s, ws: ws, f: f, messages: make(chan message)}
+	c := &Conn{ctx: ctx, s: s, ws: ws, f: f, messages: make(chan message), pings: pings}
 	var reading sync.WaitGroup
 	defer func() {
 		cancel()
@@ -124,11 +134,15 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, protocols []strin
 // Conn is a WebSocket of a client. Read must be called by one goroutine; the other methods
 // are safe for concurrent use.
 type Conn struct {
+	// Pings says that a ping is a sign of life for Read.
+	Pings bool
+
 	ctx      context.Context //nolint:containedctx // that of the request, whose end is the connection's
 	s        *Server
 	ws       *websocket.Conn
 	f        Fault
 	messages chan message
+	pings    chan struct{} // holds a token if a ping has come
 	count    int
 }
 
@@ -162,17 +176,23 @@ func (c *Conn) read() {
 func (c *Conn) Read(idle time.Duration) (data []byte, binary bool, err error) {
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
-	select {
-	case m := <-c.messages:
-		if c.count++; m.err == nil && c.f.Cut > 0 && c.count > c.f.Cut {
-			_ = c.ws.CloseNow() // the fault
-			return nil, false, errors.New("cut")
+	for {
+		select {
+		case m := <-c.messages:
+			if c.count++; m.err == nil && c.f.Cut > 0 && c.count > c.f.Cut {
+				_ = c.ws.CloseNow() // the fault
+				return nil, false, errors.New("cut")
+			}
+			return m.data, m.binary, m.err
+		case <-c.pings:
+			if c.Pings {
+				timer.Reset(idle)
+			}
+		case <-timer.C:
+			return nil, false, ErrIdle
+		case <-c.ctx.Done():
+			return nil, false, c.ctx.Err()
 		}
-		return m.data, m.binary, m.err
-	case <-timer.C:
-		return nil, false, ErrIdle
-	case <-c.ctx.Done():
-		return nil, false, c.ctx.Err()
 	}
 }
 

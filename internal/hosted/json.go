@@ -5,10 +5,9 @@ import (
 	"fmt"
 
 	"github.com/hocketvoice/hocket/internal/socket"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
 )
-
-// English is the language of a stream or an utterance that names none.
-const English = "en"
 
 // JSON returns the text message with a value. It panics if the value cannot be encoded, which
 // is a mistake of the adapter.
@@ -18,4 +17,12 @@ func JSON(v any) socket.Message {
 		panic(fmt.Sprintf("hosted: encode %T: %v", v, err))
 	}
 	return socket.Message{Data: b}
+}
+
+// Decode decodes a message in JSON. The error is the failure that fail makes of it.
+func Decode(m socket.Message, v any, fail func(class, text string) *port.Failure) error {
+	if m.Binary || json.Unmarshal(m.Data, v) != nil {
+		return fail(errclass.ServerError, "the server has sent something else than a JSON message")
+	}
+	return nil
 }

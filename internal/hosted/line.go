@@ -3,6 +3,7 @@ package hosted
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/socket"
@@ -26,8 +27,9 @@ func (s *stream) connect(ctx context.Context) error {
 		_ = conn.CloseNow() // it has failed
 		return err
 	}
-	s.words.floor, s.words.owed = 0, 0 // they are about the sound of the connection before
+	s.words.floor, s.words.owed, s.words.processed = 0, 0, 0 // they are about the sound of the connection before
 	s.number++
+	s.link.Store(&link{conn, line.Hearing.Close()})
 	s.conn, s.hearing, s.clock, s.said, s.wrote = conn, line.Hearing, clock{rate: s.cfg.Rate}, s.expected, time.Now()
 	return nil
 }
@@ -55,6 +57,7 @@ func (s *stream) hangUp() {
 	if s.conn != nil {
 		_ = s.conn.CloseNow() // nothing more is expected of it
 		s.conn = nil
+		s.link.Store(nil)
 	}
 }
 
@@ -67,6 +70,15 @@ func (s *stream) write(ctx context.Context, messages ...socket.Message) {
 	if err := s.conn.Write(ctx, messages...); err != nil {
 		s.lost(ctx, err)
 	}
+}
+
+// ping sends a ping over an idle connection. What is wrong with it, its reader finds out.
+func ping(ctx context.Context, workers *sync.WaitGroup, conn *socket.Conn, within time.Duration) {
+	workers.Go(func() {
+		limited, cancel := context.WithTimeout(ctx, within)
+		defer cancel()
+		_ = conn.Ping(limited)
+	})
 }
 
 // lost handles the end of a connection. Between utterances it is nothing: the next one gets

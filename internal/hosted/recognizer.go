@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
@@ -23,11 +24,14 @@ type Hearing interface {
 	// Audio returns the message with a piece of sound.
 	Audio(pcm []int16) socket.Message
 	// Finalize returns the request for the final words of the sound so far. If it returns
-	// nothing, the protocol has none: the words are final when that much sound has been
-	// processed.
+	// nothing, there is nothing to request: the words are final when that much sound has
+	// been processed, which may be the case already.
 	Finalize() []socket.Message
-	// Keepalive returns the messages that keep an idle connection open.
+	// Keepalive returns the messages that keep an idle connection open. If it returns
+	// nothing, a ping does.
 	Keepalive() []socket.Message
+	// Close returns the messages that end the connection.
+	Close() []socket.Message
 	// Expect returns the messages that change what is expected. If ok is false, the
 	// protocol needs another connection for that.
 	Expect(e port.Expectation) (messages []socket.Message, ok bool)
@@ -111,6 +115,8 @@ const (
 	// maxKept is the length of the end of an utterance that is sent again over another
 	// connection.
 	maxKept = 30 * time.Second
+	// byeWithin limits the time to say that a connection ends.
+	byeWithin = 20 * time.Millisecond
 )
 
 // stream is one stream. Its methods of [port.RecognizerStream] queue orders, which its worker
@@ -139,6 +145,14 @@ type stream struct {
 	expected port.Expectation
 	said     port.Expectation // what the connection was told
 	words    utterance
+
+	link atomic.Pointer[link] // the connection, for Close; nil if there is none
+}
+
+// link is a connection, and the messages that end it.
+type link struct {
+	conn *socket.Conn
+	bye  []socket.Message
 }
 
 // order is what a method asks of the worker.
@@ -188,8 +202,14 @@ func (s *stream) Discard() error { return s.order(order{kind: orderDiscard}) }
 // Close implements [port.RecognizerStream].
 func (s *stream) Close() error {
 	s.mu.Lock()
+	again := s.closed
 	s.closed = true
 	s.mu.Unlock()
+	if l := s.link.Load(); l != nil && !again {
+		ctx, cancel := context.WithTimeout(context.Background(), byeWithin)
+		_ = l.conn.Write(ctx, l.bye...) // a service that takes no more is left without it
+		cancel()
+	}
 	s.cancel()
 	s.workers.Wait()
 	return nil
@@ -283,7 +303,12 @@ func (s *stream) tick(ctx context.Context, now time.Time) {
 		}
 	}
 	if s.conn != nil && now.Sub(s.wrote) >= s.r.o.Keepalive {
-		s.write(ctx, s.hearing.Keepalive()...)
+		messages := s.hearing.Keepalive()
+		if len(messages) == 0 {
+			s.wrote = now
+			ping(ctx, &s.workers, s.conn, s.r.o.Keepalive)
+		}
+		s.write(ctx, messages...)
 	}
 }
 
@@ -326,7 +351,7 @@ func (s *stream) conclude(ctx context.Context, wanted bool) {
 		return
 	}
 	request := s.finalize()
-	s.words.conclude(wanted, s.clock.sent, len(request) == 0, time.Now().Add(s.r.o.FinalWithin))
+	s.emit(s.words.conclude(wanted, s.clock.sent, len(request) == 0, time.Now().Add(s.r.o.FinalWithin)))
 	s.write(ctx, request...)
 }
 

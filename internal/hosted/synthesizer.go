@@ -27,7 +27,8 @@ type Speaking interface {
 	// Cancel returns the messages that stop a text. If ok is false, the connection cannot
 	// be used any more.
 	Cancel(id string) (messages []socket.Message, ok bool)
-	// Keepalive returns the messages that keep an idle connection open.
+	// Keepalive returns the messages that keep an idle connection open. If it returns
+	// nothing, a ping does.
 	Keepalive() []socket.Message
 	// Receive decodes a message. An error is a [*port.Failure], after which the connection
 	// is not used any more.
@@ -72,6 +73,10 @@ type SynthesizerOptions struct {
 	// Texts is the number of texts that a connection may have at a time, with cancelled
 	// ones that the service has not ended; 1 if 0.
 	Texts int
+	// PerMinute is the number of texts that a connection takes in a minute, and Life the
+	// age at which it takes no more; 0 means any.
+	PerMinute int
+	Life      time.Duration
 }
 
 // Synthesizer implements [port.Synthesizer]. A text has a connection of its own, which later
@@ -194,7 +199,7 @@ func (s *Synthesizer) take(ctx context.Context, u port.Utterance) (_ *voice, use
 	same := s.o.Same(u)
 	s.mu.Lock()
 	for i := len(s.idle) - 1; i >= 0; i-- {
-		if v := s.idle[i]; v.same == same && v.room(s.o.Texts) {
+		if v := s.idle[i]; v.same == same && v.room(time.Now()) {
 			s.idle = append(s.idle[:i], s.idle[i+1:]...)
 			s.mu.Unlock()
 			return v, true, nil

@@ -14,6 +14,8 @@ type utterance struct {
 	asked []asked
 	owed  int           // requests that were answered without the service, whose answers are late
 	floor time.Duration // sound before it belongs to utterances that are over
+	// processed is the length of the sound that was processed.
+	processed time.Duration
 
 	fixed, volatile []Token // of the oldest utterance that is not over
 	language        string
@@ -63,10 +65,14 @@ func (u *utterance) keep(o order, most int) {
 	}
 }
 
-// conclude ends the open utterance.
-func (u *utterance) conclude(wanted bool, through time.Duration, counted bool, until time.Time) {
+// conclude ends the open utterance, and returns its result if nothing more is awaited.
+func (u *utterance) conclude(wanted bool, through time.Duration, counted bool, until time.Time) []port.Transcript {
 	u.open = false
 	u.asked = append(u.asked, asked{wanted: wanted, through: through, counted: counted, until: until})
+	if counted && len(u.asked) == 1 && u.processed+slack >= through {
+		return u.resolve(through)
+	}
+	return nil
 }
 
 // deadline returns when the oldest request must be answered.
@@ -85,6 +91,7 @@ func (u *utterance) hear(h Heard) []port.Transcript {
 	for i := range u.asked {
 		u.asked[i].heard = true
 	}
+	u.processed = max(u.processed, h.Through)
 	if !u.busy() {
 		if h.Finalized {
 			u.owed = max(0, u.owed-1)

@@ -2,6 +2,7 @@ package hosted
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,14 +25,17 @@ type voice struct {
 	cancelled map[string]bool // texts that the service has not ended
 	send      []socket.Message
 	used      time.Time // when it was used last
+	made      time.Time
+	begun     []time.Time // when its last texts began
 	dead      bool
 	why       error // why it is dead; nil if it was closed
 }
 
 func newVoice(s *Synthesizer, conn *socket.Conn, protocol Speaking, same string) *voice {
+	now := time.Now()
 	return &voice{
 		s: s, conn: conn, protocol: protocol, same: same,
-		requests: make(chan struct{}, 1), cancelled: make(map[string]bool), used: time.Now(),
+		requests: make(chan struct{}, 1), cancelled: make(map[string]bool), used: now, made: now,
 	}
 }
 
@@ -45,16 +49,19 @@ func (v *voice) end() {
 }
 
 // room reports whether the connection can take another text.
-func (v *voice) room(texts int) bool {
+func (v *voice) room(now time.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return !v.dead && v.current == nil && len(v.cancelled) < texts
+	o := &v.s.o
+	v.begun = slices.DeleteFunc(v.begun, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	return !v.dead && v.current == nil && len(v.cancelled) < o.Texts &&
+		(o.PerMinute == 0 || len(v.begun) < o.PerMinute) && (o.Life == 0 || now.Sub(v.made) < o.Life)
 }
 
 // begin sends a text.
 func (v *voice) begin(ctx context.Context, t *text, u port.Utterance) error {
 	v.mu.Lock()
-	v.current = t
+	v.current, v.begun = t, append(v.begun, time.Now())
 	messages := v.protocol.Speak(t.id, u)
 	v.mu.Unlock()
 	err := v.conn.Write(ctx, messages...)
@@ -158,6 +165,7 @@ func (v *voice) keep(ctx context.Context) {
 	timer := time.NewTimer(v.s.o.Keepalive)
 	defer timer.Stop()
 	for {
+		idle := false
 		select {
 		case <-ctx.Done():
 			_ = v.conn.CloseNow() // its reader ends
@@ -165,12 +173,16 @@ func (v *voice) keep(ctx context.Context) {
 		case <-v.requests:
 		case now := <-timer.C:
 			timer.Reset(v.s.o.Keepalive)
-			if !v.idle(now) {
+			if idle = v.idle(now); !idle {
 				v.end()
 				return
 			}
 		}
-		if v.conn.Write(ctx, v.due()...) != nil {
+		due := v.due()
+		if idle && len(due) == 0 {
+			ping(ctx, &v.s.workers, v.conn, v.s.o.Keepalive)
+		}
+		if v.conn.Write(ctx, due...) != nil {
 			v.end()
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -246,11 +247,49 @@ func classOfClose(code websocket.StatusCode) string {
 
 // Address is the address of a service.
 type Address struct {
-	Own  string // the vendor's, such as wss://host/path
-	URL  string // the one to use in its place; may be empty
-	Env  string // the vendor's environment variable for the key
-	Key  string // the environment variable to use in its place; may be empty
-	Find func(string) string
+	Own  string              // the vendor's, such as wss://host/path
+	URL  string              // the one to use in its place; may be empty
+	Env  string              // the vendor's environment variable for the key
+	Key  string              // the environment variable to use in its place; may be empty
+	Find func(string) string // os.Getenv if nil
+}
+
+// Access is a service of a vendor that wants a key.
+type Access struct {
+	Address
+	Name   string // of the vendor, as errors name it
+	Header string // the header with the key
+	Scheme string // what precedes the key there, such as "Bearer "
+	// Transport is that of [Options].
+	Transport http.RoundTripper
+}
+
+// Open returns the dialer and the header of connections to the service.
+func (a Access) Open() (*Dialer, http.Header, error) {
+	key, err := a.Secret()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", a.Name, err)
+	}
+	header := http.Header{}
+	if key != "" {
+		header.Set(a.Header, a.Scheme+key)
+	}
+	return New(Options{Name: a.Name, Secrets: []string{key}, Transport: a.Transport}), header, nil
+}
+
+// WithQuery returns an address with parameters added to those that it has. The address must
+// be valid.
+func WithQuery(address string, add url.Values) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address // Dial returns the error
+	}
+	q := u.Query()
+	for name, values := range add {
+		q[name] = values
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // CheckURL returns an error if a text is not the address of a WebSocket. The error is to follow
@@ -304,7 +343,11 @@ func (a Address) Secret() (string, error) {
 	if env == "" {
 		return "", nil
 	}
-	key := strings.TrimSpace(a.Find(env))
+	find := a.Find
+	if find == nil {
+		find = os.Getenv
+	}
+	key := strings.TrimSpace(find(env))
 	if key == "" {
 		return "", fmt.Errorf("the environment variable %s is not set: expected the key", env)
 	}

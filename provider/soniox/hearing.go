@@ -1,14 +1,10 @@
 package soniox
 
 import (
-	"encoding/json"
-	"time"
-
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
-	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // maxTerms bounds the vocabulary of a connection.
@@ -55,7 +51,7 @@ const (
 func (h *hearing) Open() []socket.Message {
 	c := config{
 		Model: h.o.Model, AudioFormat: "pcm_s16le", SampleRate: h.cfg.Rate, NumChannels: 1,
-		LanguageHints: []string{languageOf(h.cfg.Language)}, EndpointDetection: true,
+		LanguageHints: []string{hosted.Primary(h.cfg.Language)}, EndpointDetection: true,
 		MaxEndpointDelay: h.o.MaxEndpointDelay.Milliseconds(), Language: true,
 	}
 	if terms := hosted.Terms(h.expect, maxTerms); len(terms) > 0 {
@@ -74,6 +70,9 @@ func (h *hearing) Finalize() []socket.Message { return []socket.Message{socket.T
 
 // Keepalive implements [hosted.Hearing].
 func (h *hearing) Keepalive() []socket.Message { return []socket.Message{socket.Text(keepalive)} }
+
+// Close implements [hosted.Hearing]. The service needs no message for it.
+func (h *hearing) Close() []socket.Message { return nil }
 
 // Expect implements [hosted.Hearing]. The context is part of the first message.
 func (h *hearing) Expect(e port.Expectation) ([]socket.Message, bool) {
@@ -100,8 +99,8 @@ type response struct {
 // then all that are not.
 func (h *hearing) Receive(m socket.Message) ([]hosted.Heard, error) {
 	var r response
-	if m.Binary || json.Unmarshal(m.Data, &r) != nil {
-		return nil, h.fail(errclass.ServerError, "the server has sent something else than a JSON message")
+	if err := hosted.Decode(m, &r, h.fail); err != nil {
+		return nil, err
 	}
 	if r.Code != "" || r.Message != "" {
 		return nil, r.Code.reported(r.Message, h.fail)
@@ -119,7 +118,7 @@ func (h *hearing) Receive(m socket.Message) ([]hosted.Heard, error) {
 		case t.Status == "translation":
 			continue
 		}
-		token := hosted.Token{Text: t.Text, Start: milliseconds(t.Start), End: milliseconds(t.End), Confidence: t.Confidence}
+		token := hosted.Token{Text: t.Text, Start: hosted.Milliseconds(t.Start), End: hosted.Milliseconds(t.End), Confidence: t.Confidence}
 		if t.Language != "" {
 			now.Language = t.Language
 		}
@@ -133,13 +132,4 @@ func (h *hearing) Receive(m socket.Message) ([]hosted.Heard, error) {
 		all = append(all, now)
 	}
 	return all, nil
-}
-
-// milliseconds converts a time, which may be anything, to a duration within a day.
-func milliseconds(ms float64) time.Duration {
-	const day = 24 * time.Hour
-	if !(ms > 0) {
-		return 0
-	}
-	return time.Duration(min(ms, float64(day/time.Millisecond)) * float64(time.Millisecond))
 }

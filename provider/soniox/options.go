@@ -3,9 +3,7 @@ package soniox
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hosted"
@@ -57,15 +55,8 @@ type Options struct {
 
 // Validate returns an error for the first invalid option.
 func (o Options) Validate() error {
-	if o.URL != "" {
-		if err := socket.CheckURL(o.URL); err != nil {
-			return fmt.Errorf("soniox: URL %w", err)
-		}
-	}
-	for _, f := range []struct{ name, value string }{{"Model", o.Model}, {"Voice", o.Voice}, {"KeyEnv", o.KeyEnv}} {
-		if strings.ContainsFunc(f.value, func(r rune) bool { return r <= ' ' || r == 0x7f }) || len(f.value) > 50 {
-			return fmt.Errorf("soniox: %s is %q: expected at most 50 characters without spaces", f.name, f.value)
-		}
+	if err := hosted.Check("soniox", o.URL, [2]string{"Model", o.Model}, [2]string{"Voice", o.Voice}, [2]string{"KeyEnv", o.KeyEnv}); err != nil {
+		return err
 	}
 	if d := o.MaxEndpointDelay; d != 0 && (d < 500*time.Millisecond || d > 3*time.Second) {
 		return fmt.Errorf("soniox: MaxEndpointDelay is %v: expected 500ms to 3s", d)
@@ -78,41 +69,12 @@ func (o Options) Validate() error {
 
 // Foreign reports whether Soniox's own environment variable was chosen for the address of
 // somebody else, or without TLS. New accepts such options, since both were set explicitly.
-func (o Options) Foreign() bool { return o.address("").Foreign() }
+func (o Options) Foreign() bool { return o.access(RecognizerURL).Foreign() }
 
-// address returns the address of a service.
-func (o Options) address(own string) socket.Address {
-	find := o.Getenv
-	if find == nil {
-		find = os.Getenv
+// access returns the access to a service.
+func (o Options) access(own string) socket.Access {
+	return socket.Access{
+		Address: socket.Address{Own: own, URL: o.URL, Env: KeyEnv, Key: o.KeyEnv, Find: o.Getenv},
+		Name:    "soniox", Header: "Authorization", Scheme: "Bearer ", Transport: o.Transport,
 	}
-	if own == "" {
-		own = RecognizerURL
-	}
-	return socket.Address{Own: own, URL: o.URL, Env: KeyEnv, Key: o.KeyEnv, Find: find}
-}
-
-// connection returns the dialer and the header of connections to a service.
-func (o Options) connection(own string) (*socket.Dialer, http.Header, error) {
-	if err := o.Validate(); err != nil {
-		return nil, nil, err
-	}
-	key, err := o.address(own).Secret()
-	if err != nil {
-		return nil, nil, fmt.Errorf("soniox: %w", err)
-	}
-	header := http.Header{}
-	if key != "" {
-		header.Set("Authorization", "Bearer "+key)
-	}
-	return socket.New(socket.Options{Name: "soniox", Secrets: []string{key}, Transport: o.Transport}), header, nil
-}
-
-// languageOf returns the primary language of a BCP 47 tag, which Soniox wants.
-func languageOf(tag string) string {
-	if tag == "" {
-		return hosted.English
-	}
-	language, _, _ := strings.Cut(tag, "-")
-	return strings.ToLower(language)
 }

@@ -9,7 +9,11 @@ import (
 
 // NewRecognizer returns a recognizer. The caller must close it.
 func NewRecognizer(o Options) (*hosted.Recognizer, error) {
-	dialer, header, err := o.connection(RecognizerURL)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	access := o.access(RecognizerURL)
+	dialer, header, err := access.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +26,7 @@ func NewRecognizer(o Options) (*hosted.Recognizer, error) {
 	return hosted.NewRecognizer(hosted.RecognizerOptions{
 		Dialer: dialer,
 		Line: func(cfg port.RecognizerConfig, e port.Expectation) (hosted.Line, error) {
-			return hosted.Line{URL: o.address(RecognizerURL).Where(), Header: header, Hearing: &hearing{o: o, cfg: cfg, expect: e, fail: dialer.Failure}}, nil
+			return hosted.Line{URL: access.Where(), Header: header, Hearing: &hearing{o: o, cfg: cfg, expect: e, fail: dialer.Failure}}, nil
 		},
 	}), nil
 }

@@ -3,7 +3,6 @@ package soniox
 import (
 	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hosted"
@@ -47,11 +46,9 @@ func (s *speaking) Open() []socket.Message { return nil }
 // Speak implements [hosted.Speaking].
 func (s *speaking) Speak(id string, u port.Utterance) []socket.Message {
 	c := voiceConfig{
-		Stream: id, Model: s.o.Model, Language: languageOf(u.Language), Voice: cmp.Or(u.Voice, s.o.Voice),
+		Stream: id, Model: s.o.Model, Language: hosted.Primary(u.Language), Voice: cmp.Or(u.Voice, s.o.Voice),
 		AudioFormat: "pcm_s16le", SampleRate: s.o.Rate, Timestamps: true,
-	}
-	if u.Rate != 0 && u.Rate != 1 {
-		c.Speed = min(max(u.Rate, 0.7), 1.3)
+		Speed: hosted.Pace(u.Rate, 0.7, 1.3),
 	}
 	messages := []socket.Message{hosted.JSON(c)}
 	for _, part := range hosted.Split(u.Text, maxText) {
@@ -89,8 +86,8 @@ type event struct {
 // Receive implements [hosted.Speaking].
 func (s *speaking) Receive(m socket.Message) ([]hosted.Sound, error) {
 	var e event
-	if m.Binary || json.Unmarshal(m.Data, &e) != nil {
-		return nil, s.fail(errclass.ServerError, "the server has sent something else than a JSON message")
+	if err := hosted.Decode(m, &e, s.fail); err != nil {
+		return nil, err
 	}
 	sound := hosted.Sound{ID: e.Stream, Done: e.Terminated}
 	if e.Code != "" || e.Message != "" {
@@ -112,7 +109,7 @@ func (s *speaking) Receive(m socket.Message) ([]hosted.Sound, error) {
 func (s *speaking) words(e event) []hosted.Spoken {
 	starts := make([]time.Duration, len(e.Timestamps.Starts))
 	for i, at := range e.Timestamps.Starts {
-		starts[i] = milliseconds(at * 1000)
+		starts[i] = hosted.Milliseconds(at * 1000)
 	}
 	if s.rest == nil {
 		s.rest = make(map[string]hosted.Spoken)

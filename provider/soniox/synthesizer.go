@@ -12,7 +12,11 @@ const maxStreams = 5
 
 // NewSynthesizer returns a synthesizer. The caller must close it.
 func NewSynthesizer(o Options) (*hosted.Synthesizer, error) {
-	dialer, header, err := o.connection(SynthesizerURL)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	access := o.access(SynthesizerURL)
+	dialer, header, err := access.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +24,7 @@ func NewSynthesizer(o Options) (*hosted.Synthesizer, error) {
 	return hosted.NewSynthesizer(hosted.SynthesizerOptions{
 		Dialer: dialer, Rate: o.Rate, Texts: maxStreams,
 		Line: func(port.Utterance) (hosted.VoiceLine, error) {
-			return hosted.VoiceLine{URL: o.address(SynthesizerURL).Where(), Header: header, Speaking: &speaking{o: o, fail: dialer.Failure}}, nil
+			return hosted.VoiceLine{URL: access.Where(), Header: header, Speaking: &speaking{o: o, fail: dialer.Failure}}, nil
 		},
 	}), nil
 }

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/fakes"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -101,7 +99,7 @@ func (s *Recognizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve serves a WebSocket, and refuses a handshake with a wrong key. known reports whether the
 // handshake had the key.
 func serve(s *fakes.Server, w http.ResponseWriter, r *http.Request, key string, talk func(c *fakes.Conn, known bool)) {
-	in, known := handshakeKey(r)
+	in, known := fakes.Key(r, "Authorization", "soniox-api-key", "Bearer ")
 	if known && in != key {
 		s.Refuse(w, http.StatusUnauthorized, "the key is not valid")
 		return
@@ -115,17 +113,6 @@ func timeOf(clock func() time.Time) time.Time {
 		return clock()
 	}
 	return time.Now()
-}
-
-// handshakeKey returns the key of a handshake, in the header or as the second protocol.
-func handshakeKey(r *http.Request) (string, bool) {
-	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		return key, true
-	}
-	if list := strings.Split(r.Header.Get("Sec-WebSocket-Protocol"), ","); len(list) == 2 && strings.TrimSpace(list[0]) == "soniox-api-key" {
-		return strings.TrimSpace(list[1]), true
-	}
-	return "", false
 }
 
 // listener serves one connection.
@@ -194,9 +181,7 @@ func timeout(err error) *refusal {
 
 // configure reads the first message.
 func (h *listener) configure(data []byte, binary, known bool) *refusal {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if binary || dec.Decode(&h.cfg) != nil {
+	if binary || fakes.Strict(data, &h.cfg) != nil {
 		return bad("Invalid start request: %.200s", data)
 	}
 	c := &h.cfg
@@ -245,16 +230,7 @@ func (h *listener) expect() {
 
 // hear takes sound.
 func (h *listener) hear(data []byte, began time.Time) *refusal {
-	var pcm []int16
-	switch h.cfg.AudioFormat {
-	case "mulaw":
-		pcm = audio.MuLaw.AppendDecode(nil, data)
-	case "alaw":
-		pcm = audio.ALaw.AppendDecode(nil, data)
-	default:
-		pcm = audio.AppendFromS16LE(nil, data)
-	}
-	words, err := h.ear.Hear(pcm)
+	words, err := h.ear.Hear(fakes.Decode(h.cfg.AudioFormat, data))
 	if err != nil {
 		return &refusal{http.StatusInternalServerError, err.Error()}
 	}
@@ -271,9 +247,7 @@ func (h *listener) control(data []byte) *refusal {
 		Type     string `json:"type"`
 		Trailing *int   `json:"trailing_silence_ms"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&m); err != nil {
+	if err := fakes.Strict(data, &m); err != nil {
 		return bad("Invalid control request: %.200s", data)
 	}
 	switch m.Type {

@@ -1,17 +1,14 @@
 package fake
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/fakes"
 )
 
@@ -55,9 +52,8 @@ type voiceMessage struct {
 // stream is a text that is being spoken.
 type stream struct {
 	voiceMessage
-	text   string
-	ended  bool
-	cancel context.CancelFunc
+	text  string
+	ended bool
 }
 
 // ServeHTTP serves a WebSocket.
@@ -65,7 +61,7 @@ func (s *Synthesizer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve(&s.Server, w, r, s.Key, func(c *fakes.Conn, known bool) { //nolint:contextcheck // c has its context
 		v := &speaker{s: s, c: c, known: known, late: !timeOf(s.Now).Before(keyEnds()), streams: make(map[string]*stream)}
 		v.serve()
-		v.stop()
+		v.texts.Stop()
 	})
 }
 
@@ -75,9 +71,9 @@ type speaker struct {
 	c     *fakes.Conn
 	known bool // the handshake had the key
 	late  bool // keys are refused in messages
-	work  sync.WaitGroup
+	texts fakes.Texts
 
-	mu      sync.Mutex // guards streams and their cancel
+	mu      sync.Mutex // guards streams
 	streams map[string]*stream
 }
 
@@ -91,9 +87,7 @@ func (v *speaker) serve() {
 			return
 		}
 		var m voiceMessage
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&m); binary || err != nil {
+		if binary || fakes.Strict(data, &m) != nil {
 			v.refuse("", bad("Invalid message: %.200s", data))
 			return
 		}
@@ -111,18 +105,6 @@ func (v *speaker) serve() {
 	}
 }
 
-// stop ends all streams.
-func (v *speaker) stop() {
-	v.mu.Lock()
-	for _, s := range v.streams {
-		if s.cancel != nil {
-			s.cancel()
-		}
-	}
-	v.mu.Unlock()
-	v.work.Wait()
-}
-
 func (v *speaker) refuse(id string, no *refusal) {
 	v.s.Break("%s", no.message)
 	m := map[string]any{"error_code": no.status, "error_message": no.message}
@@ -138,12 +120,9 @@ func (v *speaker) refuse(id string, no *refusal) {
 // end ends a stream.
 func (v *speaker) end(id string) {
 	v.mu.Lock()
-	s := v.streams[id]
 	delete(v.streams, id)
 	v.mu.Unlock()
-	if s != nil && s.cancel != nil {
-		s.cancel()
-	}
+	v.texts.End(id)
 	v.c.SendJSON(map[string]any{"terminated": true, "stream_id": id})
 }
 
@@ -209,14 +188,9 @@ func (v *speaker) check(m voiceMessage, known bool, streams int) *refusal {
 
 // speak speaks the text of a stream.
 func (v *speaker) speak(id string, s *stream) {
-	ctx, cancel := context.WithCancel(v.c.Context())
-	v.mu.Lock()
-	s.cancel = cancel
-	v.mu.Unlock()
-	v.work.Go(func() {
-		defer cancel()
+	v.texts.Speak(v.c.Context(), id, func(ctx context.Context) {
 		err := v.s.Mouth.Speak(ctx, s.text, s.Language, *s.SampleRate, func(p fakes.Piece) error {
-			m := map[string]any{"stream_id": id, "audio": base64.StdEncoding.EncodeToString(encode(s.AudioFormat, p.PCM))}
+			m := map[string]any{"stream_id": id, "audio": base64.StdEncoding.EncodeToString(fakes.Encode(s.AudioFormat, p.PCM))}
 			if s.Timestamps {
 				m["timestamps"] = timestamps(p)
 			}
@@ -233,18 +207,6 @@ func (v *speaker) speak(id string, s *stream) {
 		}
 		v.end(id)
 	})
-}
-
-// encode encodes sound in a format.
-func encode(format string, pcm []int16) []byte {
-	switch format {
-	case "pcm_mulaw":
-		return audio.MuLaw.AppendEncode(nil, pcm)
-	case "pcm_alaw":
-		return audio.ALaw.AppendEncode(nil, pcm)
-	default:
-		return audio.AppendS16LE(nil, pcm)
-	}
 }
 
 // timestamps returns the characters of the words of a piece, a space after each word.
