@@ -224,8 +224,6 @@ func engineDefaults(t *testing.T) map[string]string {
 	for _, path := range []string{
 		"greeting", "filter.echo_level", "filter.echo_delay", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights", "speech.models", "speech.piper.network",
-		"speech.soniox.key_env", "speech.soniox.voice", "speech.soniox.recognizer_model", "speech.soniox.recognizer_url",
-		"speech.soniox.synthesizer_model", "speech.soniox.synthesizer_url",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
 		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
 		"models[].name", "models[].base_url", "models[].key_env", "models[].api_version", "models[].organization", "models[].max_tokens",
@@ -236,6 +234,11 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.telnyx.url", "server.telnyx.key_env", "server.telnyx.public_key_env", "server.telnyx.agent", "server.telnyx.codec", "server.telnyx.api_url",
 	} {
 		d[path] = "-"
+	}
+	for _, v := range Vendors() {
+		for _, name := range []string{"key_env", "voice", "recognizer_model", "recognizer_url", "synthesizer_model", "synthesizer_url"} {
+			d["speech."+v.Name+"."+name] = "-"
+		}
 	}
 	for _, k := range config.Keys() {
 		if section, name, _ := strings.Cut(k.Path, "."); section == "upstream" || section == "upstreams[]" {

@@ -19,6 +19,8 @@ import (
 	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/provider/deepgram"
+	deepgramfake "github.com/hocketvoice/hocket/provider/deepgram/fake"
 	"github.com/hocketvoice/hocket/provider/soniox"
 	soniofake "github.com/hocketvoice/hocket/provider/soniox/fake"
 	"github.com/hocketvoice/hocket/session"
@@ -39,6 +41,14 @@ func hostedKey(string) string { return porttest.HostedKey }
 
 func hostedPairs() []hostedPair {
 	return []hostedPair{
+		deepgramPair("deepgram", "", func(engine port.Recognizer) (http.Handler, *fakes.Server) {
+			f := &deepgramfake.Nova{Key: porttest.HostedKey, Engine: engine}
+			return f, &f.Server
+		}),
+		deepgramPair("deepgram flux", "flux-general-en", func(engine port.Recognizer) (http.Handler, *fakes.Server) {
+			f := &deepgramfake.Flux{Key: porttest.HostedKey, Engine: engine}
+			return f, &f.Server
+		}),
 		{
 			name: "soniox",
 			ears: func(engine port.Recognizer) (http.Handler, *fakes.Server) {
@@ -55,6 +65,27 @@ func hostedPairs() []hostedPair {
 			speak: func(t http.RoundTripper) (hostedSynthesizer, error) {
 				return soniox.NewSynthesizer(soniox.Options{URL: "ws://tts.test/", KeyEnv: "KEY", Getenv: hostedKey, Transport: t})
 			},
+		},
+	}
+}
+
+// deepgramPair is Aura with a recognizer of Deepgram.
+func deepgramPair(name, model string, ears func(port.Recognizer) (http.Handler, *fakes.Server)) hostedPair {
+	options := func(url string, t http.RoundTripper) deepgram.Options {
+		return deepgram.Options{Model: model, URL: url, KeyEnv: "KEY", Getenv: hostedKey, Transport: t}
+	}
+	return hostedPair{
+		name: name,
+		ears: ears,
+		mouth: func(m fakes.Mouth) (http.Handler, *fakes.Server) {
+			f := &deepgramfake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
+			return f, &f.Server
+		},
+		hear: func(t http.RoundTripper) (hostedRecognizer, error) {
+			return deepgram.NewRecognizer(options("ws://stt.test/", t))
+		},
+		speak: func(t http.RoundTripper) (hostedSynthesizer, error) {
+			return deepgram.NewSynthesizer(options("ws://tts.test/", t))
 		},
 	}
 }

@@ -160,7 +160,7 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"kal16"}
 	case k.Path == "speech.recognizer" || k.Path == "speech.synthesizer":
 		return []string{"soniox", "[soniox]"}
-	case strings.HasPrefix(k.Path, "speech.soniox.") && strings.HasSuffix(k.Path, "_url") || k.Path == "upstream.url":
+	case strings.HasPrefix(k.Path, "speech.") && strings.HasSuffix(k.Path, "_url") || k.Path == "upstream.url":
 		return []string{`"wss://h/y"`}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
@@ -402,9 +402,9 @@ func TestEngines(t *testing.T) {
 	for text, want := range map[string]string{
 		"speech: {voice: kall16}":                      `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
 		"speech: {recognizer: [soniox, soniox]}":       `speech.recognizer: has soniox twice`,
-		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, piper, soniox; did you mean soniox?`,
+		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, piper, deepgram, soniox; did you mean soniox?`,
 		"speech: {soniox: {recognizer_url: http://h}}": "speech.soniox.recognizer_url: is not the address of a WebSocket: expected a URL such as wss://HOST/PATH",
-		"speech: {recognizer: [[soniox]]}":             `speech.recognizer[0]: is a list: expected one of pocketsphinx, soniox`,
+		"speech: {recognizer: [[soniox]]}":             `speech.recognizer[0]: is a list: expected one of pocketsphinx, deepgram, soniox`,
 		"speech: {silero: {weights: w.onnx}}":          "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",
 		"speech: {pocketsphinx: {dictionary: d.dic}}":  "speech.pocketsphinx.dictionary: d.dic: no such file",
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/deepgram"
 	"github.com/hocketvoice/hocket/provider/soniox"
 )
 
@@ -32,11 +33,12 @@ type Vendor struct {
 // Hearing describes a recognizer.
 type Hearing struct {
 	Model string // by default
-	// Partials, Words, Terms, Endpoints and EndOfTurn report whether it gives interim
-	// results and the times of words, takes key terms, judges that somebody has finished,
-	// and gives the probability of that.
-	Partials, Words, Terms, Endpoints, EndOfTurn bool
-	Languages                                    string
+	// Partials, Words, Terms and Endpoints report whether it gives interim results and the
+	// times of words, takes key terms, and judges that somebody has finished.
+	Partials, Words, Terms, Endpoints bool
+	// EndOfTurn says which model gives the probability of that; empty if none does.
+	EndOfTurn string
+	Languages string
 }
 
 // Speaking describes a synthesizer.
@@ -60,7 +62,28 @@ type hostedSynthesizer interface {
 
 // Vendors returns the vendors in the order in which they are documented.
 func Vendors() []Vendor {
-	return []Vendor{sonioxVendor()}
+	return []Vendor{deepgramVendor(), sonioxVendor()}
+}
+
+func deepgramVendor() Vendor {
+	hears := func(c config.Vendor) deepgram.Options {
+		return deepgram.Options{URL: c.RecognizerURL, KeyEnv: c.KeyEnv, Model: c.RecognizerModel}
+	}
+	speaks := func(c config.Vendor) deepgram.Options {
+		return deepgram.Options{URL: c.SynthesizerURL, KeyEnv: c.KeyEnv, Voice: cmp.Or(c.Voice, c.SynthesizerModel)}
+	}
+	return Vendor{
+		Name: "deepgram", KeyEnv: deepgram.KeyEnv,
+		Hears: Hearing{
+			Model: deepgram.RecognizerModel, Partials: true, Words: true, Terms: true, Endpoints: true,
+			EndOfTurn: "`flux-general-en`", Languages: "30 and more",
+		},
+		Speaks:      Speaking{Voice: deepgram.DefaultVoice, Cancel: "the connection's text", Rate: 24000, Languages: "7, by voice"},
+		of:          func(s *config.Speech) *config.Vendor { return &s.Deepgram },
+		recognizer:  func(c config.Vendor) (hostedRecognizer, error) { return deepgram.NewRecognizer(hears(c)) },
+		synthesizer: func(c config.Vendor) (hostedSynthesizer, error) { return deepgram.NewSynthesizer(speaks(c)) },
+		foreign:     func(c config.Vendor) (bool, bool) { return hears(c).Foreign(), speaks(c).Foreign() },
+	}
 }
 
 func sonioxVendor() Vendor {
@@ -157,13 +180,17 @@ func ProvidersTable() string {
 	for _, v := range Vendors() {
 		if h := v.Hears; v.hears() {
 			fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n", v.Name, v.KeyEnv, h.Model,
-				yes(h.Partials), yes(h.Words), yes(h.Terms), yes(h.Endpoints), yes(h.EndOfTurn), h.Languages)
+				yes(h.Partials), yes(h.Words), yes(h.Terms), yes(h.Endpoints), cmp.Or(h.EndOfTurn, "–"), h.Languages)
 		}
 	}
 	b.WriteString("\n| speaks | key | model | voice | word times | cancels | sound | languages |\n|---|---|---|---|---|---|---|---|\n")
 	for _, v := range Vendors() {
 		if s := v.Speaks; v.speaks() {
-			fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | `%s` | %s | %s | %d kHz | %s |\n", v.Name, v.KeyEnv, cmp.Or(s.Model, "–"), s.Voice,
+			model := "the voice"
+			if s.Model != "" {
+				model = "`" + s.Model + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | `%s` | %s | %s | %d kHz | %s |\n", v.Name, v.KeyEnv, model, s.Voice,
 				yes(s.Words), s.Cancel, s.Rate/1000, s.Languages)
 		}
 	}

@@ -67,6 +67,9 @@ func (e *Ear) Close() { _ = e.stream.Close() }
 // At returns the length of the sound so far.
 func (e *Ear) At() time.Duration { return e.pos.Duration(earRate) }
 
+// Quiet returns the length of the silence since the last sound of the utterance.
+func (e *Ear) Quiet() time.Duration { return e.still }
+
 // Expect sets the vocabulary of the next utterance.
 func (e *Ear) Expect(phrases []string) { e.stream.Expect(port.Expectation{Phrases: phrases}) }
 

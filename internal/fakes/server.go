@@ -110,7 +110,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, protocols []strin
 	s.open++
 	s.mu.Unlock()
 	ctx, cancel := context.WithCancel(r.Context())
-	c := &Conn{ctx: ctx, s: s, ws: ws, f: f, messages: make(chan message), pings: pings}
+	c := &Conn{ctx: ctx, s: s, ws: ws, f: f, messages: make(chan message, waiting), pings: pings}
 	var reading sync.WaitGroup
 	defer func() {
 		cancel()
@@ -120,16 +120,19 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, protocols []strin
 		s.open--
 		s.mu.Unlock()
 	}()
-	if f.Garbage != "" {
-		reading.Go(func() { c.Send(f.Garbage) }) // the client may write first
-	}
 	if f.Slow {
 		<-ctx.Done()
 		return
 	}
 	reading.Go(c.read)
+	if f.Garbage != "" {
+		c.Send(f.Garbage) // the client may write before it reads: its messages wait
+	}
 	handle(c)
 }
+
+// waiting is the number of a client's messages that wait until they are read.
+const waiting = 16
 
 // Conn is a WebSocket of a client. Read must be called by one goroutine; the other methods
 // are safe for concurrent use.

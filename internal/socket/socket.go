@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -285,9 +286,7 @@ func WithQuery(address string, add url.Values) string {
 		return address // Dial returns the error
 	}
 	q := u.Query()
-	for name, values := range add {
-		q[name] = values
-	}
+	maps.Copy(q, add)
 	u.RawQuery = q.Encode()
 	return u.String()
 }

@@ -3,6 +3,7 @@ package soniox
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 func newFailure(class, text string) *port.Failure { return &port.Failure{Code: class, Message: text} }
@@ -93,30 +95,21 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	for want, o := range map[string]Options{
+	keyed := func(o Options) Options {
+		if o.Getenv == nil {
+			o.Getenv = porttest.HostedEnv
+		}
+		return o
+	}
+	porttest.TestHostedOptions(t, map[string]Options{
 		"":       {},
 		"URL is": {URL: "https://stt-rt.soniox.com"},
 		"MaxEndpointDelay is 4s: expected 500ms to 3s":                         {MaxEndpointDelay: 4 * time.Second},
 		"Rate is 11025: expected one of [8000 16000 24000 44100 48000]":        {Rate: 11025},
 		`Model is "a b": expected at most 50 characters without spaces`:        {Model: "a b"},
 		"the environment variable SONIOX_API_KEY is not set: expected the key": {Getenv: func(string) string { return "" }},
-	} {
-		if o.Getenv == nil {
-			o.Getenv = func(string) string { return "key" }
-		}
-		r, err := NewRecognizer(o)
-		if want == "" && err == nil {
-			_ = r.Close()
-			continue
-		}
-		if err == nil || !strings.Contains(err.Error(), want) || want == "" {
-			t.Errorf("%+v: %v, want %q", o, err, want)
-		}
-		if v, err := NewSynthesizer(o); err == nil {
-			_ = v.Close()
-			t.Errorf("%+v is accepted for a synthesizer", o)
-		}
-	}
+	}, func(o Options) (io.Closer, error) { return NewRecognizer(keyed(o)) },
+		func(o Options) (io.Closer, error) { return NewSynthesizer(keyed(o)) })
 }
 
 // FuzzReceive checks that no message of a service panics, and that times and errors are sane.

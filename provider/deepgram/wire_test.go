@@ -1,0 +1,435 @@
+package deepgram
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hocketvoice/hocket/audio"
+	"github.com/hocketvoice/hocket/internal/fakes"
+	"github.com/hocketvoice/hocket/internal/hosted"
+	"github.com/hocketvoice/hocket/internal/nettest"
+	"github.com/hocketvoice/hocket/internal/socket"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/port/errclass"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/provider/deepgram/fake"
+)
+
+func newFailure(class, text string) *port.Failure { return &port.Failure{Code: class, Message: text} }
+
+func isFailure(err error) bool { _, ok := errors.AsType[*port.Failure](err); return ok }
+
+// TestParameters checks what is asked for in the address, where no key is.
+func TestParameters(t *testing.T) {
+	cfg := port.RecognizerConfig{Rate: 16000, Language: "de-AT"}
+	e := port.Expectation{Phrases: []string{"Boston", "(a|b)", "New York"}}
+	for want, got := range map[string]url.Values{
+		"channels=1&encoding=linear16&endpointing=500&interim_results=true&keyterm=Boston&keyterm=New+York&language=de&model=nova-3-general&punctuate=true&sample_rate=16000": Options{
+			Model: "nova-3-general", Endpointing: 500 * time.Millisecond,
+		}.novaParameters(cfg, e),
+		"channels=1&encoding=linear16&endpointing=300&interim_results=true&language=de&model=nova-2&punctuate=true&sample_rate=16000": Options{
+			Model: "nova-2", Endpointing: 300 * time.Millisecond,
+		}.novaParameters(cfg, e),
+		"encoding=linear16&keyterm=Boston&keyterm=New+York&model=flux-general-en&sample_rate=16000": Options{Model: "flux-general-en"}.fluxParameters(cfg, e),
+		"eager_eot_threshold=0.4&encoding=linear16&eot_threshold=0.8&language_hint=de&model=flux-general-multi&sample_rate=16000": Options{
+			Model: "flux-general-multi", Threshold: 0.8, EagerThreshold: 0.4,
+		}.fluxParameters(cfg, port.Expectation{}),
+	} {
+		if got.Encode() != want {
+			t.Errorf("%s\nwant %s", got.Encode(), want)
+		}
+	}
+}
+
+// TestVocabularyIsLimited checks that more tokens than Deepgram takes are not sent.
+func TestVocabularyIsLimited(t *testing.T) {
+	var e port.Expectation
+	for i := range 200 {
+		e.Phrases = append(e.Phrases, fmt.Sprintf("llanfairpwllgwyngyll %d", i))
+	}
+	terms := keyterms(e)
+	if n := len(strings.Join(terms, "")); len(terms) == 0 || n > 2*maxTokens {
+		t.Errorf("%d terms of %d bytes", len(terms), n)
+	}
+	h := &nova{model: "nova-3"}
+	if _, ok := h.Expect(e); ok {
+		t.Error("Nova: another vocabulary needs another connection")
+	}
+	h = &nova{model: "nova-2"}
+	if _, ok := h.Expect(e); !ok {
+		t.Error("Nova-2 has no vocabulary")
+	}
+	messages, ok := (&flux{}).Expect(port.Expectation{})
+	if want := `{"type":"Configure","keyterms":[]}`; !ok || string(messages[0].Data) != want {
+		t.Errorf("Flux: %s, want %s", messages[0].Data, want)
+	}
+}
+
+// written returns what messages say, in short.
+func written(all []hosted.Heard) string {
+	var parts []string
+	for _, x := range all {
+		s := ""
+		for _, f := range x.Fixed {
+			s += f.Text
+		}
+		for _, v := range x.Volatile {
+			s += "+" + v.Text
+		}
+		s += map[bool]string{true: "!"}[x.Endpoint] + map[bool]string{true: "."}[x.Finalized] + x.Language
+		if x.Through != 0 || x.EndOfTurn != 0 {
+			s += fmt.Sprint(" ", x.Through, " ", x.EndOfTurn)
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, "|")
+}
+
+// TestNovaMessages decodes the examples of the documents.
+func TestNovaMessages(t *testing.T) {
+	for message, want := range map[string]string{
+		`{"type":"Results","channel_index":[0,1],"duration":1.98,"start":5.99,"is_final":true,"speech_final":true,"channel":{"alternatives":[{"transcript":"Tell me more.",
+			"confidence":0.99,"words":[{"word":"tell","start":6.07,"end":6.27,"confidence":0.99,"punctuated_word":"Tell"},{"word":"me","start":6.31,"end":6.5,"confidence":0.9},
+			{"word":"more","start":6.6,"end":6.8,"confidence":0.9,"punctuated_word":"more."}]}]},"metadata":{},"from_finalize":false}`: " Tell me more.! 7.97s 0",
+		`{"type":"Results","duration":1,"start":0,"is_final":false,"channel":{"alternatives":[{"transcript":"a","words":[{"word":"a"}],"languages":["es","en"]}]}}`: "+ aes",
+		`{"type":"Results","duration":1,"start":2,"is_final":true,"from_finalize":true,"channel":{"alternatives":[{"transcript":"","words":[]}]}}`:                  ". 3s 0",
+		`{"type":"Results","duration":1,"start":2,"is_final":true,"channel":{"alternatives":[]}}`:                                                                   " 3s 0",
+		`{"type":"SpeechStarted","channel":[0,1],"timestamp":9.54}`:                                                                                                 "",
+		`{"type":"UtteranceEnd","channel":[0,1],"last_word_end":2.395}`:                                                                                             "",
+		`{"type":"Metadata","request_id":"x","duration":1.5,"channels":1}`:                                                                                          "",
+		`{"type":"ConfigureSuccess","request_id":"x"}`:                                                                                                              "",
+	} {
+		all, err := (&nova{fail: newFailure}).Receive(socket.Text(message))
+		if got := written(all); got != want || err != nil {
+			t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
+		}
+	}
+}
+
+// TestNovaIsNotAskedForWhatItHasSaid checks that no request is made that Deepgram does not
+// answer: the words of all sound are final.
+func TestNovaIsNotAskedForWhatItHasSaid(t *testing.T) {
+	h := &nova{rate: 16000, fail: newFailure}
+	h.Audio(make([]int16, 16000))
+	if len(h.Finalize()) == 0 {
+		t.Error("the sound has no final words")
+	}
+	if _, err := h.Receive(socket.Text(`{"type":"Results","start":0,"duration":0.95,"is_final":true}`)); err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Finalize()) != 0 {
+		t.Error("all but 50 ms has final words")
+	}
+	h.Audio(make([]int16, 1600))
+	if len(h.Finalize()) == 0 {
+		t.Error("150 ms have no final words")
+	}
+}
+
+// TestFluxMessages decodes the examples of the documents.
+func TestFluxMessages(t *testing.T) {
+	info := func(rest string) string {
+		return `{"type":"TurnInfo","request_id":"x","sequence_id":4,"turn_index":0,"audio_window_start":0,"audio_window_end":1.3,` + rest + `}`
+	}
+	words := `"transcript":"Hello there","words":[{"word":"Hello","confidence":0.96},{"word":"there","confidence":0.8,"start":0.5,"end":0.75}]`
+	for message, want := range map[string]string{
+		`{"type":"Connected","request_id":"x","sequence_id":0}`:                                                           "",
+		info(`"event":"Update","transcript":"","words":[],"end_of_turn_confidence":0.1`):                                  " 0s 0.1",
+		info(`"event":"StartOfTurn",` + words + `,"end_of_turn_confidence":0.2`):                                          "+ Hello+ there 0s 0.2",
+		info(`"event":"EagerEndOfTurn",` + words + `,"end_of_turn_confidence":0.5`):                                       "+ Hello+ there 0s 0.5",
+		info(`"event":"TurnResumed",` + words + `,"end_of_turn_confidence":0.3`):                                          "+ Hello+ there 0s 0.3",
+		info(`"event":"EndOfTurn",` + words + `,"end_of_turn_confidence":0.9,"trigger":"model","languages":["en","es"]`):  " Hello there!en 0s 0.9",
+		info(`"event":"EndOfTurn",` + words + `,"end_of_turn_confidence":0.6,"trigger":"timeout"`):                        " Hello there! 0s 0.6",
+		info(`"event":"EndOfTurn",` + words + `,"end_of_turn_confidence":0.35,"trigger":"manual"`):                        " Hello there. 0s 0.35",
+		`{"type":"Warning","request_id":"x","sequence_id":9,"code":"FORCE_END_TURN_NO_ACTIVE_TURN","description":"none"}`: ".",
+		`{"type":"Warning","code":"SOMETHING_NEW"}`:                                                                       "",
+		`{"type":"ConfigureFailure","code":"x","description":"y"}`:                                                        "",
+	} {
+		all, err := (&flux{fail: newFailure}).Receive(socket.Text(message))
+		if got := written(all); got != want || err != nil {
+			t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
+		}
+	}
+	all, err := (&flux{fail: newFailure}).Receive(socket.Text(info(`"event":"Update",` + words)))
+	if err != nil || len(all) != 1 || all[0].Volatile[0].End != 650*time.Millisecond || all[0].Volatile[1].Start != 500*time.Millisecond {
+		t.Errorf("%+v, error %v: a word without times shares that of the turn", all, err)
+	}
+}
+
+// TestSpokenMessages follows texts over one connection.
+func TestSpokenMessages(t *testing.T) {
+	s := &speaking{fail: newFailure}
+	speak := func(id, text string) func() string {
+		return func() string {
+			out := ""
+			for _, m := range s.Speak(id, port.Utterance{Text: text}) {
+				out += string(m.Data)
+			}
+			return out
+		}
+	}
+	sound := socket.Message{Binary: true, Data: []byte{1, 2}}
+	receive := func(m socket.Message) func() string {
+		return func() string {
+			all, err := s.Receive(m)
+			if err != nil {
+				return err.Error()
+			}
+			out := ""
+			for _, x := range all {
+				out += fmt.Sprintf("%s %d %v %v", x.ID, len(x.PCM), x.Done, x.Err != nil)
+			}
+			return out
+		}
+	}
+	for i, step := range []struct {
+		do   func() string
+		want string
+	}{
+		{receive(socket.Text(`{"type":"Metadata","request_id":"x","model_name":"aura-2-thalia-en"}`)), ""},
+		{speak("1", "hello"), `{"type":"Speak","text":"hello"}{"type":"Flush"}`},
+		{receive(sound), "1 2 false false"},
+		{receive(socket.Text(`{"type":"Warning","code":"x","description":"of no consequence"}`)), ""},
+		{receive(socket.Text(`{"type":"Flushed","sequence_id":0}`)), "1 0 true false"},
+		{receive(sound), ""},
+		{speak("2", "bye"), `{"type":"Speak","text":"bye"}{"type":"Flush"}`},
+		{receive(sound), "2 2 false false"},
+		{func() string { m, ok := s.Cancel("2"); return fmt.Sprint(string(m[0].Data), " ", ok) }, `{"type":"Clear"} true`},
+		{receive(sound), "2 2 false false"},
+		{receive(socket.Text(`{"type":"Cleared","sequence_id":1}`)), "2 0 true false"},
+		{speak("3", "now"), `{"type":"Speak","text":"now"}{"type":"Flush"}`},
+		{receive(socket.Text(`{"type":"Flushed","sequence_id":1}`)), ""}, // that of 2, late
+		{receive(sound), "3 2 false false"},
+		{receive(socket.Text(`{"type":"Flushed","sequence_id":2}`)), "3 0 true false"},
+		{speak("4", "x"), `{"type":"Speak","text":"x"}{"type":"Flush"}`},
+		{receive(socket.Text(`{"type":"Warning","code":"EXCESSIVE_FLUSH","description":"no"}`)), "4 0 true true"},
+	} {
+		if got := step.do(); got != step.want {
+			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		}
+	}
+}
+
+// TestTextsAreWhole checks that a long text is sent in parts that the service takes.
+func TestTextsAreWhole(t *testing.T) {
+	s := &speaking{fail: newFailure}
+	messages := s.Speak("1", port.Utterance{Text: strings.Repeat("wörter ", 500)})
+	if len(messages) != 4 || len([]rune(string(messages[0].Data))) > maxText+50 {
+		t.Errorf("%d messages, the first with %d characters", len(messages), len([]rune(string(messages[0].Data))))
+	}
+	for i, want := range []int{0, 1} {
+		all, err := s.Receive(socket.Text(`{"type":"Flushed","sequence_id":0}`))
+		if err != nil || len(all) != want {
+			t.Errorf("part %d: %+v, error %v", i, all, err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for message, class := range map[string]string{
+		`{"type":"Error","variant":"SchemaError","description":"bad","message":"x"}`:            errclass.Unknown,
+		`{"type":"Error","sequence_id":3,"code":"INTERNAL_SERVER_ERROR","description":"sorry"}`: errclass.ServerError,
+		`{"type":"Error","code":"NET-0001","description":"no sound"}`:                           errclass.NetworkTimeout,
+		`{"type":"Error","description":"no code"}`:                                              errclass.ServerError,
+		`{"type":"Error","code":"UNPARSABLE_CLIENT_MESSAGE","description":"what?"}`:             errclass.Unknown,
+		`[]`: errclass.ServerError,
+	} {
+		for name, receive := range receivers() {
+			err := receive(socket.Text(message))
+			if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != class {
+				t.Errorf("%s, %s: %v, want %s", name, message, err, class)
+			}
+		}
+	}
+}
+
+// receivers are the decoders, by name.
+func receivers() map[string]func(socket.Message) error {
+	n, f, s := &nova{rate: 16000, fail: newFailure}, &flux{fail: newFailure}, &speaking{fail: newFailure}
+	s.Speak("1", port.Utterance{Text: "a"})
+	heard := func(all []hosted.Heard, err error) error {
+		for _, x := range all {
+			for _, token := range append(x.Fixed, x.Volatile...) {
+				if token.Start < 0 || token.End < 0 {
+					return fmt.Errorf("%+v", token)
+				}
+			}
+			if x.Through < 0 {
+				return fmt.Errorf("through %v", x.Through)
+			}
+		}
+		return err
+	}
+	return map[string]func(socket.Message) error{
+		"nova": func(m socket.Message) error { return heard(n.Receive(m)) },
+		"flux": func(m socket.Message) error { return heard(f.Receive(m)) },
+		"aura": func(m socket.Message) error { _, err := s.Receive(m); return err },
+	}
+}
+
+func TestOptions(t *testing.T) {
+	keyed := func(o Options) Options {
+		if o.Getenv == nil {
+			o.Getenv = porttest.HostedEnv
+		}
+		return o
+	}
+	porttest.TestHostedOptions(t, map[string]Options{
+		"":                                       {},
+		"URL is":                                 {URL: "https://api.deepgram.com"},
+		"Endpointing is 6s: expected 10ms to 5s": {Endpointing: 6 * time.Second},
+		"Threshold is 0.4: expected 0.5 to 1":    {Threshold: 0.4},
+		"EagerThreshold is 0.2: expected 0.3 to 0.9":                             {EagerThreshold: 0.2},
+		"EagerThreshold is 0.8: expected at most Threshold, 0.7":                 {EagerThreshold: 0.8},
+		"Rate is 44100: expected one of [8000 16000 24000 32000 48000]":          {Rate: 44100},
+		`Model is "a b": expected at most 50 characters without spaces`:          {Model: "a b"},
+		"the environment variable DEEPGRAM_API_KEY is not set: expected the key": {Getenv: func(string) string { return "" }},
+	}, func(o Options) (io.Closer, error) { return NewRecognizer(keyed(o)) },
+		func(o Options) (io.Closer, error) { return NewSynthesizer(keyed(o)) })
+}
+
+// TestFluxTellsTheEndOfATurn listens to a turn: its score rises in the silence, and the service
+// ends it. A voice that goes on takes an early end back.
+func TestFluxTellsTheEndOfATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake.Flux{Key: porttest.HostedKey, Engine: &porttest.Recognizer{Texts: []string{"from new york to boston"}}}
+		network := nettest.Serve(t, f)
+		o := options("flux-general-en", "ws://deepgram.test/v2/listen", network.Transport())
+		o.EagerThreshold = 0.5
+		r, err := NewRecognizer(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []port.Transcript
+		s, err := r.Open(t.Context(), port.RecognizerConfig{Rate: 16000}, func(x port.Transcript) { told = append(told, x) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Begin(); err != nil {
+			t.Fatal(err)
+		}
+		var pos audio.Pos
+		write := func(pcm []int16, d time.Duration) {
+			for ; d > 0; d -= 20 * time.Millisecond {
+				if err := s.Write(audio.Frame{Pos: pos, Rate: 16000, PCM: pcm}); err != nil {
+					t.Fatal(err)
+				}
+				pos += audio.Pos(len(pcm))
+				time.Sleep(20 * time.Millisecond)
+				synctest.Wait()
+			}
+		}
+		write(porttest.Tone(16000, 20*time.Millisecond), 600*time.Millisecond)
+		write(make([]int16, 320), 500*time.Millisecond)
+		early := told[len(told)-1]
+		if early.Final || early.EndOfTurn < 0.5 || early.Text == "" {
+			t.Errorf("in the silence: %+v", early)
+		}
+		write(porttest.Tone(16000, 20*time.Millisecond), 600*time.Millisecond)
+		resumed := told[len(told)-1]
+		if resumed.Final || resumed.EndOfTurn >= 0.5 || len(resumed.Text) <= len(early.Text) {
+			t.Errorf("after the silence: %+v", resumed)
+		}
+		write(make([]int16, 320), 900*time.Millisecond)
+		var end port.Transcript
+		for _, x := range told {
+			if x.Final {
+				end = x
+			}
+		}
+		if !end.Endpoint || end.Text != "from new york to boston" || end.EndOfTurn != 0.9 {
+			t.Errorf("the end: %+v", end)
+		}
+		if err := errors.Join(s.Close(), r.Close()); err != nil {
+			t.Error(err)
+		}
+		if broken := f.Broken(); len(broken) > 0 {
+			t.Errorf("broken rules: %q", broken)
+		}
+	})
+}
+
+// TestManySentencesKeepTheLimit speaks more sentences in a minute than a connection takes, and
+// for longer than it lasts.
+func TestManySentencesKeepTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake.Synthesizer{Key: porttest.HostedKey, Mouth: fakes.Mouth{Engine: &porttest.Synthesizer{}, Speed: 1}}
+		network := nettest.Serve(t, f)
+		v, err := NewSynthesizer(options("", "ws://deepgram.test/v1/speak", network.Transport()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		say := func() {
+			if err := v.Speak(t.Context(), port.Utterance{Text: "yes"}, func(port.Speech) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 45 {
+			say()
+		}
+		if n := f.Connections(); n > 3 {
+			t.Errorf("%d connections for 45 texts", n)
+		}
+		for range 35 {
+			time.Sleep(2 * time.Minute)
+			say()
+		}
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+		if broken := f.Broken(); len(broken) > 0 {
+			t.Errorf("broken rules: %q", broken)
+		}
+	})
+}
+
+// TestTheFakeRefuses checks that the fake does not take what Deepgram does not.
+func TestTheFakeRefuses(t *testing.T) {
+	const good = "model=nova-3&encoding=linear16&sample_rate=16000"
+	for query, status := range map[string]int{
+		good + "&colour=red":                                         http.StatusBadRequest,
+		good + "&utterance_end_ms=1000":                              http.StatusBadRequest,
+		good + "&endpointing=soon":                                   http.StatusBadRequest,
+		"model=nova-2&keyterm=a&encoding=linear16&sample_rate=16000": http.StatusBadRequest,
+		"model=nova-3&encoding=linear16":                             http.StatusBadRequest,
+		"encoding=linear16&sample_rate=16000":                        http.StatusBadRequest,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake.Nova{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
+			d := socket.New(socket.Options{Transport: nettest.Serve(t, f).Transport()})
+			defer d.Close()
+			_, err := d.Dial(t.Context(), "ws://deepgram.test/v1/listen?"+query, http.Header{"Authorization": {"Token " + porttest.HostedKey}})
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprint(status)) || len(f.Broken()) != 1 {
+				t.Errorf("%s: error %v, broken %q", query, err, f.Broken())
+			}
+		})
+	}
+}
+
+// FuzzReceive checks that no message of a service panics, and that times and errors are sane.
+func FuzzReceive(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"Results","start":1e300,"duration":-1,"is_final":true,"channel":{"alternatives":[{"words":[{"word":"a","start":-3,"end":1e99}]}]}}`,
+		`{"type":"TurnInfo","event":"EndOfTurn","audio_window_start":9,"audio_window_end":-4,"words":[{"word":"a"},{"word":""}],"end_of_turn_confidence":1e400}`,
+		`{"type":"Flushed"}`, `{"type":"Cleared"}`, `{"type":"Warning"}`, `{"type":"Error"}`, `null`, `[`, "\x01",
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, binary bool) {
+		for name, receive := range receivers() {
+			for range 2 {
+				if err := receive(socket.Message{Binary: binary, Data: data}); err != nil && !isFailure(err) {
+					t.Errorf("%s: error %v", name, err)
+				}
+			}
+		}
+	})
+}
