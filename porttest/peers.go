@@ -13,23 +13,27 @@ import (
 )
 
 // Client runs a client of a vendor in testdata, a program in Python or for Node, with its
-// environment, and decodes the line that it prints. It skips the test if the vendors'
-// packages are not installed.
+// environment, and decodes the line that it prints. A file whose name ends with .pipecat.py runs
+// with Pipecat, whose clients are those of many vendors. It skips the test if the packages are
+// not installed.
 func Client(t *testing.T, file string, result any, env ...string) {
 	t.Helper()
-	kind := "python"
-	if strings.HasSuffix(file, ".mjs") {
+	in, prefix, kind := "provider", "provider-", "python"
+	switch {
+	case strings.HasSuffix(file, ".mjs"):
 		kind = "npm"
+	case strings.HasSuffix(file, ".pipecat.py"):
+		in, prefix, kind = filepath.Join("leg", "realtime"), "realtime-", "python-pipecat"
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fetch := filepath.Join(root, "provider", "testdata", "fetch")
+	fetch := filepath.Join(root, in, "testdata", "fetch")
 	if out, err := exec.CommandContext(t.Context(), fetch, "check", kind).CombinedOutput(); err != nil { //nolint:gosec // the project's own script
-		t.Skipf("the vendors' clients are not installed: run provider/testdata/fetch: %s", out)
+		t.Skipf("the clients are not installed: run %s/testdata/fetch: %s", in, out)
 	}
-	home := filepath.Join(root, "third_party", "provider-"+kind)
+	home := filepath.Join(root, "third_party", prefix+kind)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(home, "bin", "python"), filepath.Join("testdata", file)) //nolint:gosec // what fetch has installed
 	if kind == "npm" {
 		node, err := exec.LookPath("node")

@@ -237,7 +237,9 @@ func engineDefaults(t *testing.T) map[string]string {
 	}
 	for _, v := range Vendors() {
 		for _, name := range []string{"key_env", "voice", "recognizer_model", "recognizer_url", "synthesizer_model", "synthesizer_url"} {
-			d["speech."+v.Name+"."+name] = "-"
+			if v.hears() || !strings.HasPrefix(name, "recognizer_") {
+				d["speech."+v.Name+"."+name] = "-"
+			}
 		}
 	}
 	for _, k := range config.Keys() {

@@ -21,71 +21,113 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/provider/deepgram"
 	deepgramfake "github.com/hocketvoice/hocket/provider/deepgram/fake"
+	"github.com/hocketvoice/hocket/provider/elevenlabs"
+	elevenlabsfake "github.com/hocketvoice/hocket/provider/elevenlabs/fake"
 	"github.com/hocketvoice/hocket/provider/soniox"
 	soniofake "github.com/hocketvoice/hocket/provider/soniox/fake"
 	"github.com/hocketvoice/hocket/session"
 )
 
-// hostedPair is the recognizer and the synthesizer of vendors, with their fakes.
-type hostedPair struct {
-	name string
-	// fakes returns the fakes. A nil engine or mouth is not needed.
-	ears  func(engine port.Recognizer) (http.Handler, *fakes.Server)
-	mouth func(mouth fakes.Mouth) (http.Handler, *fakes.Server)
-	// open returns the engines of the fakes, which the transports reach.
-	hear  func(http.RoundTripper) (hostedRecognizer, error)
-	speak func(http.RoundTripper) (hostedSynthesizer, error)
+// hostedEar is a recognizer of a vendor with its fake.
+type hostedEar struct {
+	fake func(engine port.Recognizer) (http.Handler, *fakes.Server)
+	open func(http.RoundTripper) (hostedRecognizer, error) // the transport reaches the fake
 }
 
-func hostedKey(string) string { return porttest.HostedKey }
+// hostedMouth is a synthesizer of a vendor with its fake.
+type hostedMouth struct {
+	fake func(mouth fakes.Mouth) (http.Handler, *fakes.Server)
+	open func(http.RoundTripper) (hostedSynthesizer, error)
+}
+
+// hostedPair is a recognizer and a synthesizer.
+type hostedPair struct {
+	name  string
+	ear   hostedEar
+	mouth hostedMouth
+}
 
 func hostedPairs() []hostedPair {
 	return []hostedPair{
-		deepgramPair("deepgram", "", func(engine port.Recognizer) (http.Handler, *fakes.Server) {
+		{"deepgram", novaEar(), auraMouth()},
+		{"deepgram flux", fluxEar(), auraMouth()},
+		{"elevenlabs", novaEar(), elevenlabsMouth()},
+		{"soniox", sonioxEar(), sonioxMouth()},
+	}
+}
+
+func deepgramOptions(model string, t http.RoundTripper) deepgram.Options {
+	return deepgram.Options{Model: model, URL: "ws://deepgram.test/", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t}
+}
+
+func novaEar() hostedEar {
+	return hostedEar{
+		func(engine port.Recognizer) (http.Handler, *fakes.Server) {
 			f := &deepgramfake.Nova{Key: porttest.HostedKey, Engine: engine}
 			return f, &f.Server
-		}),
-		deepgramPair("deepgram flux", "flux-general-en", func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &deepgramfake.Flux{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
-		}),
-		{
-			name: "soniox",
-			ears: func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-				f := &soniofake.Recognizer{Key: porttest.HostedKey, Engine: engine}
-				return f, &f.Server
-			},
-			mouth: func(m fakes.Mouth) (http.Handler, *fakes.Server) {
-				f := &soniofake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
-				return f, &f.Server
-			},
-			hear: func(t http.RoundTripper) (hostedRecognizer, error) {
-				return soniox.NewRecognizer(soniox.Options{URL: "ws://stt.test/", KeyEnv: "KEY", Getenv: hostedKey, Transport: t})
-			},
-			speak: func(t http.RoundTripper) (hostedSynthesizer, error) {
-				return soniox.NewSynthesizer(soniox.Options{URL: "ws://tts.test/", KeyEnv: "KEY", Getenv: hostedKey, Transport: t})
-			},
+		},
+		func(t http.RoundTripper) (hostedRecognizer, error) {
+			return deepgram.NewRecognizer(deepgramOptions("", t))
 		},
 	}
 }
 
-// deepgramPair is Aura with a recognizer of Deepgram.
-func deepgramPair(name, model string, ears func(port.Recognizer) (http.Handler, *fakes.Server)) hostedPair {
-	options := func(url string, t http.RoundTripper) deepgram.Options {
-		return deepgram.Options{Model: model, URL: url, KeyEnv: "KEY", Getenv: hostedKey, Transport: t}
+func fluxEar() hostedEar {
+	return hostedEar{
+		func(engine port.Recognizer) (http.Handler, *fakes.Server) {
+			f := &deepgramfake.Flux{Key: porttest.HostedKey, Engine: engine}
+			return f, &f.Server
+		},
+		func(t http.RoundTripper) (hostedRecognizer, error) {
+			return deepgram.NewRecognizer(deepgramOptions("flux-general-en", t))
+		},
 	}
-	return hostedPair{
-		name: name,
-		ears: ears,
-		mouth: func(m fakes.Mouth) (http.Handler, *fakes.Server) {
+}
+
+func auraMouth() hostedMouth {
+	return hostedMouth{
+		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
 			f := &deepgramfake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
 			return f, &f.Server
 		},
-		hear: func(t http.RoundTripper) (hostedRecognizer, error) {
-			return deepgram.NewRecognizer(options("ws://stt.test/", t))
+		func(t http.RoundTripper) (hostedSynthesizer, error) {
+			return deepgram.NewSynthesizer(deepgramOptions("", t))
 		},
-		speak: func(t http.RoundTripper) (hostedSynthesizer, error) {
-			return deepgram.NewSynthesizer(options("ws://tts.test/", t))
+	}
+}
+
+func elevenlabsMouth() hostedMouth {
+	return hostedMouth{
+		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
+			f := &elevenlabsfake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
+			return f, &f.Server
+		},
+		func(t http.RoundTripper) (hostedSynthesizer, error) {
+			return elevenlabs.NewSynthesizer(elevenlabs.Options{URL: "ws://elevenlabs.test/v1/text-to-speech", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
+		},
+	}
+}
+
+func sonioxEar() hostedEar {
+	return hostedEar{
+		func(engine port.Recognizer) (http.Handler, *fakes.Server) {
+			f := &soniofake.Recognizer{Key: porttest.HostedKey, Engine: engine}
+			return f, &f.Server
+		},
+		func(t http.RoundTripper) (hostedRecognizer, error) {
+			return soniox.NewRecognizer(soniox.Options{URL: "ws://stt.test/", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
+		},
+	}
+}
+
+func sonioxMouth() hostedMouth {
+	return hostedMouth{
+		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
+			f := &soniofake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
+			return f, &f.Server
+		},
+		func(t http.RoundTripper) (hostedSynthesizer, error) {
+			return soniox.NewSynthesizer(soniox.Options{URL: "ws://tts.test/", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
 		},
 	}
 }
@@ -118,12 +160,12 @@ func (c *hostedCall) hold(pair hostedPair, spare port.Synthesizer, again int, cu
 	}
 	engine := &porttest.Recognizer{Texts: texts, PerWord: 150 * time.Millisecond}
 	var h http.Handler
-	h, c.earServer = pair.ears(engine)
+	h, c.earServer = pair.ear.fake(engine)
 	c.ears = nettest.Serve(t, h)
-	h, c.voiceRules = pair.mouth(fakes.Mouth{Engine: &porttest.Synthesizer{}, Speed: 3})
+	h, c.voiceRules = pair.mouth.fake(fakes.Mouth{Engine: &porttest.Synthesizer{}, Speed: 3})
 	c.mouth = nettest.Serve(t, h)
-	hear, err1 := pair.hear(c.ears.Transport())
-	speak, err2 := pair.speak(c.mouth.Transport())
+	hear, err1 := pair.ear.open(c.ears.Transport())
+	speak, err2 := pair.mouth.open(c.mouth.Transport())
 	detector, err3 := energy.New(energy.Options{})
 	agent, err4 := settings.LoadAgent("../../examples/clinic")
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {

@@ -197,7 +197,7 @@ func (s *Speech) openVoice(c config.Speech, name string) (port.Synthesizer, erro
 	if !ok {
 		return nil, fmt.Errorf("speech.synthesizer: %q is unknown", name)
 	}
-	voice, err := v.synthesizer(*v.of(&c))
+	voice, err := v.synthesizer(v.of(&c).get())
 	if err != nil {
 		return nil, fmt.Errorf("speech.synthesizer: %w", err)
 	}
@@ -246,7 +246,7 @@ func (s *Speech) openEar(c config.Speech, name string) (port.Recognizer, error) 
 		s.close = append(s.close, ears.Close)
 		return ears, nil
 	}
-	r, err := v.recognizer(*v.of(&c))
+	r, err := v.recognizer(v.of(&c).get())
 	if err != nil {
 		return nil, fmt.Errorf("speech.recognizer: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/provider/deepgram"
+	"github.com/hocketvoice/hocket/provider/elevenlabs"
 	"github.com/hocketvoice/hocket/provider/soniox"
 )
 
@@ -24,7 +25,7 @@ type Vendor struct {
 	Hears  Hearing
 	Speaks Speaking
 
-	of          func(*config.Speech) *config.Vendor
+	of          func(*config.Speech) vendorKeys
 	recognizer  func(c config.Vendor) (hostedRecognizer, error)
 	synthesizer func(c config.Vendor) (hostedSynthesizer, error)
 	foreign     func(c config.Vendor) (recognizer, synthesizer bool)
@@ -60,9 +61,32 @@ type hostedSynthesizer interface {
 	Close() error
 }
 
+// vendorKeys are the keys of a vendor's section in a config.
+type vendorKeys struct {
+	keyEnv, voice, recognizerModel, recognizerURL, synthesizerModel, synthesizerURL *string
+}
+
+// get returns the values.
+func (k vendorKeys) get() config.Vendor {
+	return config.Vendor{
+		KeyEnv: *k.keyEnv, Voice: *k.voice, RecognizerModel: *k.recognizerModel, RecognizerURL: *k.recognizerURL,
+		SynthesizerModel: *k.synthesizerModel, SynthesizerURL: *k.synthesizerURL,
+	}
+}
+
+func keysOf(v *config.Vendor) vendorKeys {
+	return vendorKeys{&v.KeyEnv, &v.Voice, &v.RecognizerModel, &v.RecognizerURL, &v.SynthesizerModel, &v.SynthesizerURL}
+}
+
+// keysOfSpeaker returns the keys of a vendor without a recognizer: those of a recognizer are of
+// no consequence.
+func keysOfSpeaker(v *config.Speaker) vendorKeys {
+	return vendorKeys{&v.KeyEnv, &v.Voice, new(string), new(string), &v.SynthesizerModel, &v.SynthesizerURL}
+}
+
 // Vendors returns the vendors in the order in which they are documented.
 func Vendors() []Vendor {
-	return []Vendor{deepgramVendor(), sonioxVendor()}
+	return []Vendor{deepgramVendor(), elevenlabsVendor(), sonioxVendor()}
 }
 
 func deepgramVendor() Vendor {
@@ -79,10 +103,23 @@ func deepgramVendor() Vendor {
 			EndOfTurn: "`flux-general-en`", Languages: "30 and more",
 		},
 		Speaks:      Speaking{Voice: deepgram.DefaultVoice, Cancel: "the connection's text", Rate: 24000, Languages: "7, by voice"},
-		of:          func(s *config.Speech) *config.Vendor { return &s.Deepgram },
+		of:          func(s *config.Speech) vendorKeys { return keysOf(&s.Deepgram) },
 		recognizer:  func(c config.Vendor) (hostedRecognizer, error) { return deepgram.NewRecognizer(hears(c)) },
 		synthesizer: func(c config.Vendor) (hostedSynthesizer, error) { return deepgram.NewSynthesizer(speaks(c)) },
 		foreign:     func(c config.Vendor) (bool, bool) { return hears(c).Foreign(), speaks(c).Foreign() },
+	}
+}
+
+func elevenlabsVendor() Vendor {
+	speaks := func(c config.Vendor) elevenlabs.Options {
+		return elevenlabs.Options{URL: c.SynthesizerURL, KeyEnv: c.KeyEnv, Model: c.SynthesizerModel, Voice: c.Voice}
+	}
+	return Vendor{
+		Name: "elevenlabs", KeyEnv: elevenlabs.KeyEnv,
+		Speaks:      Speaking{Model: elevenlabs.SynthesizerModel, Voice: elevenlabs.DefaultVoice, Words: true, Cancel: "not; its sound is dropped", Rate: 24000, Languages: "32"},
+		of:          func(s *config.Speech) vendorKeys { return keysOfSpeaker(&s.ElevenLabs) },
+		synthesizer: func(c config.Vendor) (hostedSynthesizer, error) { return elevenlabs.NewSynthesizer(speaks(c)) },
+		foreign:     func(c config.Vendor) (bool, bool) { return false, speaks(c).Foreign() },
 	}
 }
 
@@ -97,7 +134,7 @@ func sonioxVendor() Vendor {
 		Name: "soniox", KeyEnv: soniox.KeyEnv,
 		Hears:       Hearing{Model: soniox.RecognizerModel, Partials: true, Words: true, Terms: true, Endpoints: true, Languages: "60 and more"},
 		Speaks:      Speaking{Model: soniox.SynthesizerModel, Voice: soniox.DefaultVoice, Words: true, Cancel: "the stream", Rate: 24000, Languages: "60 and more"},
-		of:          func(s *config.Speech) *config.Vendor { return &s.Soniox },
+		of:          func(s *config.Speech) vendorKeys { return keysOf(&s.Soniox) },
 		recognizer:  func(c config.Vendor) (hostedRecognizer, error) { return soniox.NewRecognizer(hears(c)) },
 		synthesizer: func(c config.Vendor) (hostedSynthesizer, error) { return soniox.NewSynthesizer(speaks(c)) },
 		foreign:     func(c config.Vendor) (bool, bool) { return hears(c).Foreign(), speaks(c).Foreign() },
@@ -119,7 +156,7 @@ func vendorProblems(c *config.Config) config.Problems {
 	var all config.Problems
 	for _, v := range Vendors() {
 		key := "speech." + v.Name
-		own := *v.of(&c.Speech)
+		own := v.of(&c.Speech).get()
 		if own == (config.Vendor{}) {
 			continue
 		}
@@ -130,9 +167,6 @@ func vendorProblems(c *config.Config) config.Problems {
 			if err := socket.CheckURL(f.value); err != nil {
 				all = append(all, c.Problem(key+"."+f.name, err.Error()))
 			}
-		}
-		if !v.hears() && own.RecognizerURL+own.RecognizerModel != "" {
-			all = append(all, c.Problem(key, "has keys of a recognizer: expected those of a synthesizer, since "+v.Name+" has no recognizer here"))
 		}
 	}
 	return all
@@ -146,7 +180,7 @@ func (v Vendor) speaks() bool { return v.synthesizer != nil }
 func foreignKeys(c *config.Config) error {
 	err := settings.Join(model.ForeignKey(c), foreignUpstreamKey(c))
 	for _, v := range Vendors() {
-		hears, speaks := v.foreign(*v.of(&c.Speech))
+		hears, speaks := v.foreign(v.of(&c.Speech).get())
 		key := map[bool]string{true: "recognizer_url", false: "synthesizer_url"}[hears]
 		if hears || speaks {
 			err = settings.Join(err, config.Problems{c.Problem("speech."+v.Name+"."+key, "would get the key of "+v.Name+": only a config file (--config) may send it to another server")})
@@ -160,7 +194,7 @@ func foreignKeys(c *config.Config) error {
 func ownConnections(agent *config.Config, installation *config.Config) {
 	for _, v := range Vendors() {
 		to, from := v.of(&agent.Speech), v.of(&installation.Speech)
-		to.KeyEnv, to.RecognizerURL, to.SynthesizerURL = from.KeyEnv, from.RecognizerURL, from.SynthesizerURL
+		*to.keyEnv, *to.recognizerURL, *to.synthesizerURL = *from.keyEnv, *from.recognizerURL, *from.synthesizerURL
 	}
 }
 

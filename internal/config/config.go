@@ -202,7 +202,7 @@ type Retry struct {
 // Speech selects the speech engines and their models.
 type Speech struct {
 	Recognizer   Engines      `yaml:"recognizer" oneof:"pocketsphinx deepgram soniox"`
-	Synthesizer  Engines      `yaml:"synthesizer" oneof:"flite piper deepgram soniox"`
+	Synthesizer  Engines      `yaml:"synthesizer" oneof:"flite piper deepgram elevenlabs soniox"`
 	Voice        string       `yaml:"voice"`
 	Detector     string       `yaml:"detector" oneof:"auto silero energy"`
 	EndOfTurn    string       `yaml:"end_of_turn" oneof:"auto smartturn none"`
@@ -211,6 +211,7 @@ type Speech struct {
 	Piper        Piper        `yaml:"piper"`
 	Pocketsphinx Pocketsphinx `yaml:"pocketsphinx"`
 	Deepgram     Vendor       `yaml:"deepgram"`
+	ElevenLabs   Speaker      `yaml:"elevenlabs"`
 	Soniox       Vendor       `yaml:"soniox"`
 }
 
@@ -227,6 +228,14 @@ type Vendor struct {
 	Voice            string `yaml:"voice"`
 	RecognizerModel  string `yaml:"recognizer_model"`
 	RecognizerURL    string `yaml:"recognizer_url"`
+	SynthesizerModel string `yaml:"synthesizer_model"`
+	SynthesizerURL   string `yaml:"synthesizer_url"`
+}
+
+// Speaker configures the synthesizer of a vendor without a recognizer.
+type Speaker struct {
+	KeyEnv           string `yaml:"key_env"`
+	Voice            string `yaml:"voice"`
 	SynthesizerModel string `yaml:"synthesizer_model"`
 	SynthesizerURL   string `yaml:"synthesizer_url"`
 }

@@ -24,6 +24,22 @@ type Piece struct {
 	Words []port.Word   // with Text and Start; End is the beginning of the next word
 }
 
+// Characters returns the characters of the words, a space after each, with the times in the text
+// at which they begin and end.
+func (p Piece) Characters() (chars []string, starts, ends []time.Duration) {
+	chars = []string{}
+	for _, w := range p.Words {
+		runes := []rune(w.Text + " ")
+		each := (w.End - w.Start) / time.Duration(len(runes))
+		for i, r := range runes {
+			chars = append(chars, string(r))
+			starts = append(starts, w.Start+time.Duration(i)*each)
+			ends = append(ends, w.Start+time.Duration(i+1)*each)
+		}
+	}
+	return chars, starts, ends
+}
+
 // pieceLength is the length of a piece.
 const pieceLength = 200 * time.Millisecond
 

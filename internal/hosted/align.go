@@ -18,9 +18,9 @@ type Spoken struct {
 	Start time.Duration
 }
 
-// Spell assembles characters with the times at which they begin to words. A word may be
+// spell assembles characters with the times at which they begin to words. A word may be
 // split over several calls: rest is the beginning of one that may go on, for the next call.
-func Spell(rest Spoken, chars []string, starts []time.Duration) (words []Spoken, next Spoken) {
+func spell(rest Spoken, chars []string, starts []time.Duration) (words []Spoken, next Spoken) {
 	next = rest
 	for i, c := range chars[:min(len(chars), len(starts))] {
 		for _, r := range c {
@@ -38,6 +38,28 @@ func Spell(rest Spoken, chars []string, starts []time.Duration) (words []Spoken,
 		}
 	}
 	return words, next
+}
+
+// Speller assembles the words of texts whose characters come in pieces, by id. The zero value
+// has none.
+type Speller struct{ rest map[string]Spoken }
+
+// Add returns the words that are whole after a piece of a text. last says that it is the last
+// one.
+func (s *Speller) Add(id string, chars []string, starts []time.Duration, last bool) []Spoken {
+	words, rest := spell(s.rest[id], chars, starts)
+	switch {
+	case rest.Word == "" || last:
+		delete(s.rest, id)
+		if rest.Word != "" {
+			words = append(words, rest)
+		}
+	case s.rest == nil:
+		s.rest = map[string]Spoken{id: rest}
+	default:
+		s.rest[id] = rest
+	}
+	return words
 }
 
 // aligner finds the words that a service has spoken in the text that it was given.

@@ -94,8 +94,8 @@ func TestSpell(t *testing.T) {
 		starts = append(starts, time.Duration(i)*ms)
 	}
 	for cut := range chars {
-		first, rest := Spell(Spoken{}, chars[:cut], starts[:cut])
-		second, rest := Spell(rest, chars[cut:], starts[cut:])
+		first, rest := spell(Spoken{}, chars[:cut], starts[:cut])
+		second, rest := spell(rest, chars[cut:], starts[cut:])
 		if got := fmt.Sprint(append(first, second...), rest); got != "[{he 0s} {said 3ms}] {no 8ms}" {
 			t.Errorf("cut at %d: %s", cut, got)
 		}

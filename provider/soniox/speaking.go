@@ -13,9 +13,9 @@ import (
 
 // speaking is the protocol of a connection to the synthesizer.
 type speaking struct {
-	o    Options
-	fail func(class, text string) *port.Failure
-	rest map[string]hosted.Spoken // beginnings of words, by stream
+	o     Options
+	fail  func(class, text string) *port.Failure
+	spell hosted.Speller // by stream
 }
 
 // voiceConfig is the first message of a stream.
@@ -111,17 +111,5 @@ func (s *speaking) words(e event) []hosted.Spoken {
 	for i, at := range e.Timestamps.Starts {
 		starts[i] = hosted.Milliseconds(at * 1000)
 	}
-	if s.rest == nil {
-		s.rest = make(map[string]hosted.Spoken)
-	}
-	words, rest := hosted.Spell(s.rest[e.Stream], e.Timestamps.Characters, starts)
-	if rest.Word != "" && !e.Terminated {
-		s.rest[e.Stream] = rest
-		return words
-	}
-	delete(s.rest, e.Stream)
-	if rest.Word != "" {
-		words = append(words, rest)
-	}
-	return words
+	return s.spell.Add(e.Stream, e.Timestamps.Characters, starts, e.Terminated)
 }

@@ -209,17 +209,12 @@ func (v *speaker) speak(id string, s *stream) {
 	})
 }
 
-// timestamps returns the characters of the words of a piece, a space after each word.
+// timestamps returns the characters of a piece and their times.
 func timestamps(p fakes.Piece) map[string]any {
-	characters, starts, ends := []string{}, []float64{}, []float64{}
-	for _, w := range p.Words {
-		runes := []rune(w.Text + " ")
-		each := (w.End - w.Start).Seconds() / float64(len(runes))
-		for i, r := range runes {
-			characters = append(characters, string(r))
-			starts = append(starts, w.Start.Seconds()+float64(i)*each)
-			ends = append(ends, w.Start.Seconds()+float64(i+1)*each)
-		}
+	characters, begin, end := p.Characters()
+	starts, ends := []float64{}, []float64{}
+	for i := range characters {
+		starts, ends = append(starts, begin[i].Seconds()), append(ends, end[i].Seconds())
 	}
 	return map[string]any{"characters": characters, "character_start_times_seconds": starts, "character_end_times_seconds": ends}
 }

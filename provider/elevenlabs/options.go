@@ -1,0 +1,66 @@
+package elevenlabs
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/hocketvoice/hocket/internal/hosted"
+	"github.com/hocketvoice/hocket/internal/socket"
+)
+
+// SynthesizerURL is the address of the service; that of a connection follows it, with the
+// voice. ElevenLabs has others, such as wss://api.eu.residency.elevenlabs.io/v1/text-to-speech.
+const SynthesizerURL = "wss://api.elevenlabs.io/v1/text-to-speech"
+
+// KeyEnv is the environment variable with the key, for ElevenLabs' own hosts.
+const KeyEnv = "ELEVENLABS_API_KEY"
+
+// SynthesizerModel is the model if [Options].Model is empty.
+const SynthesizerModel = "eleven_flash_v2_5"
+
+// DefaultVoice is the voice if neither the options nor the utterance name one.
+const DefaultVoice = "JBFqnCBsd6RMkjVDRZzb"
+
+// Options configures a synthesizer. The zero value selects the defaults.
+type Options struct {
+	// URL replaces [SynthesizerURL].
+	URL string
+	// KeyEnv is the environment variable with the key. If it is empty, ElevenLabs' hosts use
+	// [KeyEnv], and others no key.
+	KeyEnv string
+	// Model is the name of the model.
+	Model string
+	// Voice is the id of the voice; [DefaultVoice] if empty.
+	Voice string
+	// Rate is the sampling rate in hertz: 8000, 16000, 22050, 24000 or 44100; 24000 if 0.
+	Rate int
+
+	// Getenv returns the value of an environment variable; os.Getenv if nil.
+	Getenv func(string) string
+	// Transport opens the connections; the package's own if nil.
+	Transport http.RoundTripper
+}
+
+// Validate returns an error for the first invalid option.
+func (o Options) Validate() error {
+	if err := hosted.Check("elevenlabs", o.URL, [2]string{"Model", o.Model}, [2]string{"Voice", o.Voice}, [2]string{"KeyEnv", o.KeyEnv}); err != nil {
+		return err
+	}
+	if rates := []int{8000, 16000, 22050, 24000, 44100}; o.Rate != 0 && !slices.Contains(rates, o.Rate) {
+		return fmt.Errorf("elevenlabs: Rate is %d: expected one of %v", o.Rate, rates)
+	}
+	return nil
+}
+
+// Foreign reports whether ElevenLabs' own environment variable was chosen for the address of
+// somebody else, or without TLS. New accepts such options, since both were set explicitly.
+func (o Options) Foreign() bool { return o.access().Foreign() }
+
+// access returns the access to the service.
+func (o Options) access() socket.Access {
+	return socket.Access{
+		Address: socket.Address{Own: SynthesizerURL, URL: o.URL, Env: KeyEnv, Key: o.KeyEnv, Find: o.Getenv},
+		Name:    "elevenlabs", Header: "xi-api-key", Transport: o.Transport,
+	}
+}

@@ -1,0 +1,28 @@
+package elevenlabs
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/hocketvoice/hocket/internal/fakes"
+	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/provider/elevenlabs/fake"
+)
+
+func TestSynthesizerKeepsThePortsRules(t *testing.T) {
+	porttest.TestHostedSynthesizer(t, porttest.HostedSynthesizer{
+		Fake: func(mouth fakes.Mouth) (http.Handler, *fakes.Server) {
+			f := &fake.Synthesizer{Key: porttest.HostedKey, Mouth: mouth}
+			return f, &f.Server
+		},
+		Open: func(_ *testing.T, host string, transport http.RoundTripper) (port.Synthesizer, error) {
+			return NewSynthesizer(options("ws://"+host+"/v1/text-to-speech", transport))
+		},
+	})
+}
+
+// options are those of an adapter of a fake at an address.
+func options(url string, transport http.RoundTripper) Options {
+	return Options{URL: url, KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: transport}
+}
