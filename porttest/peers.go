@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/internal/fakes"
 )
 
 // Client runs a client of a vendor in testdata, a program in Python or for Node, with its
@@ -52,5 +54,27 @@ func Client(t *testing.T, file string, result any, env ...string) {
 	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
 	if err := json.Unmarshal(lines[len(lines)-1], result); err != nil {
 		t.Fatalf("%s printed %q: %v\n%s", file, out, err, errors.Bytes())
+	}
+}
+
+// Pipecat has Pipecat's service for a vendor talk to a fake of the vendor at an address, with the
+// mouth of a [Synthesizer] at 24 kHz.
+func Pipecat(t *testing.T, vendor, url string, s *fakes.Server) {
+	t.Helper()
+	var got struct {
+		Bytes, Cancelled int
+		Words            []string
+		Error            *string
+	}
+	Client(t, "../../testdata/voice.pipecat.py", &got, "VENDOR="+vendor, "KEY="+HostedKey, "URL="+url)
+	const text = "from new york to boston."
+	// 20 letters, with the full stop, of 60 ms, two bytes a sample.
+	const want = 20 * 60 * 24 * 2
+	if got.Error != nil || got.Bytes < want-960 || got.Bytes > want+960 || got.Cancelled == 0 || strings.Join(got.Words, " ") != text {
+		t.Errorf("%+v, error %v, want %d bytes", got, got.Error, want)
+	}
+	wantRules(t, s)
+	if n := s.Connections(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
 	}
 }

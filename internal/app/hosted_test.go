@@ -19,6 +19,8 @@ import (
 	"github.com/hocketvoice/hocket/leg/file"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/porttest"
+	"github.com/hocketvoice/hocket/provider/cartesia"
+	cartesiafake "github.com/hocketvoice/hocket/provider/cartesia/fake"
 	"github.com/hocketvoice/hocket/provider/deepgram"
 	deepgramfake "github.com/hocketvoice/hocket/provider/deepgram/fake"
 	"github.com/hocketvoice/hocket/provider/elevenlabs"
@@ -49,6 +51,7 @@ type hostedPair struct {
 
 func hostedPairs() []hostedPair {
 	return []hostedPair{
+		{"cartesia", novaEar(), cartesiaMouth()},
 		{"deepgram", novaEar(), auraMouth()},
 		{"deepgram flux", fluxEar(), auraMouth()},
 		{"elevenlabs", novaEar(), elevenlabsMouth()},
@@ -92,6 +95,18 @@ func auraMouth() hostedMouth {
 		},
 		func(t http.RoundTripper) (hostedSynthesizer, error) {
 			return deepgram.NewSynthesizer(deepgramOptions("", t))
+		},
+	}
+}
+
+func cartesiaMouth() hostedMouth {
+	return hostedMouth{
+		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
+			f := &cartesiafake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
+			return f, &f.Server
+		},
+		func(t http.RoundTripper) (hostedSynthesizer, error) {
+			return cartesia.NewSynthesizer(cartesia.Options{URL: "ws://cartesia.test/tts/websocket", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
 		},
 	}
 }

@@ -402,7 +402,7 @@ func TestEngines(t *testing.T) {
 	for text, want := range map[string]string{
 		"speech: {voice: kall16}":                      `c.yaml:1:10: speech.voice: is "kall16": expected one of slt, rms, kal16; did you mean kal16?`,
 		"speech: {recognizer: [soniox, soniox]}":       `speech.recognizer: has soniox twice`,
-		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, piper, deepgram, elevenlabs, soniox; did you mean soniox?`,
+		"speech: {synthesizer: [flite, sonix]}":        `speech.synthesizer[1]: is "sonix": expected one of flite, piper, cartesia, deepgram, elevenlabs, soniox; did you mean soniox?`,
 		"speech: {soniox: {recognizer_url: http://h}}": "speech.soniox.recognizer_url: is not the address of a WebSocket: expected a URL such as wss://HOST/PATH",
 		"speech: {recognizer: [[soniox]]}":             `speech.recognizer[0]: is a list: expected one of pocketsphinx, deepgram, soniox`,
 		"speech: {silero: {weights: w.onnx}}":          "c.yaml:1:19: speech.silero.weights: w.onnx: no such file",

@@ -11,6 +11,7 @@ import (
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/provider/cartesia"
 	"github.com/hocketvoice/hocket/provider/deepgram"
 	"github.com/hocketvoice/hocket/provider/elevenlabs"
 	"github.com/hocketvoice/hocket/provider/soniox"
@@ -86,7 +87,20 @@ func keysOfSpeaker(v *config.Speaker) vendorKeys {
 
 // Vendors returns the vendors in the order in which they are documented.
 func Vendors() []Vendor {
-	return []Vendor{deepgramVendor(), elevenlabsVendor(), sonioxVendor()}
+	return []Vendor{cartesiaVendor(), deepgramVendor(), elevenlabsVendor(), sonioxVendor()}
+}
+
+func cartesiaVendor() Vendor {
+	speaks := func(c config.Vendor) cartesia.Options {
+		return cartesia.Options{URL: c.SynthesizerURL, KeyEnv: c.KeyEnv, Model: c.SynthesizerModel, Voice: c.Voice}
+	}
+	return Vendor{
+		Name: "cartesia", KeyEnv: cartesia.KeyEnv,
+		Speaks:      Speaking{Model: cartesia.SynthesizerModel, Voice: cartesia.DefaultVoice, Words: true, Cancel: "the context", Rate: 24000, Languages: "40 and more"},
+		of:          func(s *config.Speech) vendorKeys { return keysOfSpeaker(&s.Cartesia) },
+		synthesizer: func(c config.Vendor) (hostedSynthesizer, error) { return cartesia.NewSynthesizer(speaks(c)) },
+		foreign:     func(c config.Vendor) (bool, bool) { return false, speaks(c).Foreign() },
+	}
 }
 
 func deepgramVendor() Vendor {

@@ -202,7 +202,7 @@ type Retry struct {
 // Speech selects the speech engines and their models.
 type Speech struct {
 	Recognizer   Engines      `yaml:"recognizer" oneof:"pocketsphinx deepgram soniox"`
-	Synthesizer  Engines      `yaml:"synthesizer" oneof:"flite piper deepgram elevenlabs soniox"`
+	Synthesizer  Engines      `yaml:"synthesizer" oneof:"flite piper cartesia deepgram elevenlabs soniox"`
 	Voice        string       `yaml:"voice"`
 	Detector     string       `yaml:"detector" oneof:"auto silero energy"`
 	EndOfTurn    string       `yaml:"end_of_turn" oneof:"auto smartturn none"`
@@ -210,6 +210,7 @@ type Speech struct {
 	Silero       Silero       `yaml:"silero"`
 	Piper        Piper        `yaml:"piper"`
 	Pocketsphinx Pocketsphinx `yaml:"pocketsphinx"`
+	Cartesia     Speaker      `yaml:"cartesia"`
 	Deepgram     Vendor       `yaml:"deepgram"`
 	ElevenLabs   Speaker      `yaml:"elevenlabs"`
 	Soniox       Vendor       `yaml:"soniox"`

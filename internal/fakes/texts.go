@@ -29,7 +29,34 @@ func (t *Texts) Speak(ctx context.Context, id string, speak func(ctx context.Con
 	})
 }
 
-// End ends a text. It does not wait.
+// maxWaiting is the number of texts of a context that wait.
+const maxWaiting = 256
+
+// Open opens a context, whose texts, which are sent to the channel, are spoken one after the
+// other. When all have been spoken after the channel was closed, over is called. It is not if
+// the context is ended, or if speak returns an error.
+func (t *Texts) Open(ctx context.Context, id string, speak func(ctx context.Context, text string) error, over func()) chan<- string {
+	texts := make(chan string, maxWaiting)
+	t.Speak(ctx, id, func(ctx context.Context) {
+		for {
+			select {
+			case text, ok := <-texts:
+				if !ok {
+					over()
+					return
+				}
+				if speak(ctx, text) != nil {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return texts
+}
+
+// End ends a text or a context. It does not wait.
 func (t *Texts) End(id string) {
 	t.mu.Lock()
 	end := t.ends[id]

@@ -1,6 +1,7 @@
 package hosted
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 
@@ -25,4 +26,13 @@ func Decode(m socket.Message, v any, fail func(class, text string) *port.Failure
 		return fail(errclass.ServerError, "the server has sent something else than a JSON message")
 	}
 	return nil
+}
+
+// Base64 decodes the sound of a message. The error is the failure that fail makes of it.
+func Base64(text string, fail func(class, text string) *port.Failure) ([]byte, error) {
+	pcm, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fail(errclass.ServerError, "the server has sent sound that is not base64")
+	}
+	return pcm, nil
 }

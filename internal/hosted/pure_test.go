@@ -179,3 +179,17 @@ func TestUtterances(t *testing.T) {
 	step("not enough sound", u.hear(Heard{Volatile: token("eight", 1200*ms), Through: 1300 * ms}), "eight")
 	step("enough sound", u.hear(Heard{Volatile: token("eight", 1200*ms), Through: 1450 * ms}), "eight.")
 }
+
+// TestNothingIsAwaitedThatWasHeard checks that an utterance is over when it ends if there is no
+// request and all of its sound has been processed.
+func TestNothingIsAwaitedThatWasHeard(t *testing.T) {
+	for through, want := range map[time.Duration]int{950 * ms: 1, 1100 * ms: 0} {
+		var u utterance
+		u.begin()
+		u.hear(Heard{Fixed: []Token{{" yes", 100 * ms, 300 * ms, 1}}, Through: 900 * ms})
+		results := u.conclude(true, through, true, time.Time{})
+		if len(results) != want || want == 1 && (results[0].Text != "yes" || !results[0].Final || u.busy()) {
+			t.Errorf("%v: %+v, want %d results", through, results, want)
+		}
+	}
+}

@@ -73,6 +73,8 @@ type SynthesizerOptions struct {
 	// Texts is the number of texts that a connection may have at a time, with cancelled
 	// ones that the service has not ended; 1 if 0.
 	Texts int
+	// Forgets says that the service need not tell the end of a cancelled text.
+	Forgets bool
 	// PerMinute is the number of texts that a connection takes in a minute, and Life the
 	// age at which it takes no more; 0 means any.
 	PerMinute int

@@ -90,7 +90,9 @@ func (v *voice) cancel(id string) {
 		v.endNow()
 		return
 	}
-	v.cancelled[id] = true
+	if !v.s.o.Forgets {
+		v.cancelled[id] = true
+	}
 	v.send = append(v.send, messages...)
 	select {
 	case v.requests <- struct{}{}:

@@ -22,10 +22,6 @@ import (
 	"github.com/hocketvoice/hocket/provider/deepgram/fake"
 )
 
-func newFailure(class, text string) *port.Failure { return &port.Failure{Code: class, Message: text} }
-
-func isFailure(err error) bool { _, ok := errors.AsType[*port.Failure](err); return ok }
-
 // TestParameters checks what is asked for in the address, where no key is.
 func TestParameters(t *testing.T) {
 	cfg := port.RecognizerConfig{Rate: 16000, Language: "de-AT"}
@@ -106,7 +102,7 @@ func TestNovaMessages(t *testing.T) {
 		`{"type":"Metadata","request_id":"x","duration":1.5,"channels":1}`:                                                                                          "",
 		`{"type":"ConfigureSuccess","request_id":"x"}`:                                                                                                              "",
 	} {
-		all, err := (&nova{fail: newFailure}).Receive(socket.Text(message))
+		all, err := (&nova{fail: porttest.NewFailure}).Receive(socket.Text(message))
 		if got := written(all); got != want || err != nil {
 			t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
 		}
@@ -116,7 +112,7 @@ func TestNovaMessages(t *testing.T) {
 // TestNovaIsNotAskedForWhatItHasSaid checks that no request is made that Deepgram does not
 // answer: the words of all sound are final.
 func TestNovaIsNotAskedForWhatItHasSaid(t *testing.T) {
-	h := &nova{rate: 16000, fail: newFailure}
+	h := &nova{rate: 16000, fail: porttest.NewFailure}
 	h.Audio(make([]int16, 16000))
 	if len(h.Finalize()) == 0 {
 		t.Error("the sound has no final words")
@@ -152,12 +148,12 @@ func TestFluxMessages(t *testing.T) {
 		`{"type":"Warning","code":"SOMETHING_NEW"}`:                                                                       "",
 		`{"type":"ConfigureFailure","code":"x","description":"y"}`:                                                        "",
 	} {
-		all, err := (&flux{fail: newFailure}).Receive(socket.Text(message))
+		all, err := (&flux{fail: porttest.NewFailure}).Receive(socket.Text(message))
 		if got := written(all); got != want || err != nil {
 			t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
 		}
 	}
-	all, err := (&flux{fail: newFailure}).Receive(socket.Text(info(`"event":"Update",` + words)))
+	all, err := (&flux{fail: porttest.NewFailure}).Receive(socket.Text(info(`"event":"Update",` + words)))
 	if err != nil || len(all) != 1 || all[0].Volatile[0].End != 650*time.Millisecond || all[0].Volatile[1].Start != 500*time.Millisecond {
 		t.Errorf("%+v, error %v: a word without times shares that of the turn", all, err)
 	}
@@ -165,7 +161,7 @@ func TestFluxMessages(t *testing.T) {
 
 // TestSpokenMessages follows texts over one connection.
 func TestSpokenMessages(t *testing.T) {
-	s := &speaking{fail: newFailure}
+	s := &speaking{fail: porttest.NewFailure}
 	speak := func(id, text string) func() string {
 		return func() string {
 			out := ""
@@ -219,7 +215,7 @@ func TestSpokenMessages(t *testing.T) {
 
 // TestTextsAreWhole checks that a long text is sent in parts that the service takes.
 func TestTextsAreWhole(t *testing.T) {
-	s := &speaking{fail: newFailure}
+	s := &speaking{fail: porttest.NewFailure}
 	messages := s.Speak("1", port.Utterance{Text: strings.Repeat("wörter ", 500)})
 	if len(messages) != 4 || len([]rune(string(messages[0].Data))) > maxText+50 {
 		t.Errorf("%d messages, the first with %d characters", len(messages), len([]rune(string(messages[0].Data))))
@@ -233,54 +229,24 @@ func TestTextsAreWhole(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for message, class := range map[string]string{
-		`{"type":"Error","variant":"SchemaError","description":"bad","message":"x"}`:            errclass.Unknown,
-		`{"type":"Error","sequence_id":3,"code":"INTERNAL_SERVER_ERROR","description":"sorry"}`: errclass.ServerError,
-		`{"type":"Error","code":"NET-0001","description":"no sound"}`:                           errclass.NetworkTimeout,
-		`{"type":"Error","description":"no code"}`:                                              errclass.ServerError,
-		`{"type":"Error","code":"UNPARSABLE_CLIENT_MESSAGE","description":"what?"}`:             errclass.Unknown,
-		`[]`: errclass.ServerError,
+	n, f, s := &nova{fail: porttest.NewFailure}, &flux{fail: porttest.NewFailure}, &speaking{fail: porttest.NewFailure}
+	for _, receive := range []func(socket.Message) error{
+		func(m socket.Message) error { _, err := n.Receive(m); return err },
+		func(m socket.Message) error { _, err := f.Receive(m); return err },
+		func(m socket.Message) error { _, err := s.Receive(m); return err },
 	} {
-		for name, receive := range receivers() {
-			err := receive(socket.Text(message))
-			if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != class {
-				t.Errorf("%s, %s: %v, want %s", name, message, err, class)
-			}
-		}
-	}
-}
-
-// receivers are the decoders, by name.
-func receivers() map[string]func(socket.Message) error {
-	n, f, s := &nova{rate: 16000, fail: newFailure}, &flux{fail: newFailure}, &speaking{fail: newFailure}
-	s.Speak("1", port.Utterance{Text: "a"})
-	heard := func(all []hosted.Heard, err error) error {
-		for _, x := range all {
-			for _, token := range append(x.Fixed, x.Volatile...) {
-				if token.Start < 0 || token.End < 0 {
-					return fmt.Errorf("%+v", token)
-				}
-			}
-			if x.Through < 0 {
-				return fmt.Errorf("through %v", x.Through)
-			}
-		}
-		return err
-	}
-	return map[string]func(socket.Message) error{
-		"nova": func(m socket.Message) error { return heard(n.Receive(m)) },
-		"flux": func(m socket.Message) error { return heard(f.Receive(m)) },
-		"aura": func(m socket.Message) error { _, err := s.Receive(m); return err },
+		porttest.WantFailures(t, map[string]string{
+			`{"type":"Error","variant":"SchemaError","description":"bad","message":"x"}`:            errclass.Unknown,
+			`{"type":"Error","sequence_id":3,"code":"INTERNAL_SERVER_ERROR","description":"sorry"}`: errclass.ServerError,
+			`{"type":"Error","code":"NET-0001","description":"no sound"}`:                           errclass.NetworkTimeout,
+			`{"type":"Error","description":"no code"}`:                                              errclass.ServerError,
+			`{"type":"Error","code":"UNPARSABLE_CLIENT_MESSAGE","description":"what?"}`:             errclass.Unknown,
+			`[]`: errclass.ServerError,
+		}, receive)
 	}
 }
 
 func TestOptions(t *testing.T) {
-	keyed := func(o Options) Options {
-		if o.Getenv == nil {
-			o.Getenv = porttest.HostedEnv
-		}
-		return o
-	}
 	porttest.TestHostedOptions(t, map[string]Options{
 		"":                                       {},
 		"URL is":                                 {URL: "https://api.deepgram.com"},
@@ -291,8 +257,9 @@ func TestOptions(t *testing.T) {
 		"Rate is 44100: expected one of [8000 16000 24000 32000 48000]":          {Rate: 44100},
 		`Model is "a b": expected at most 50 characters without spaces`:          {Model: "a b"},
 		"the environment variable DEEPGRAM_API_KEY is not set: expected the key": {Getenv: func(string) string { return "" }},
-	}, func(o Options) (io.Closer, error) { return NewRecognizer(keyed(o)) },
-		func(o Options) (io.Closer, error) { return NewSynthesizer(keyed(o)) })
+	}, func(o *Options) *func(string) string { return &o.Getenv },
+		func(o Options) (io.Closer, error) { return NewRecognizer(o) },
+		func(o Options) (io.Closer, error) { return NewSynthesizer(o) })
 }
 
 // TestFluxTellsTheEndOfATurn listens to a turn: its score rises in the silence, and the service
@@ -390,8 +357,51 @@ func TestManySentencesKeepTheLimit(t *testing.T) {
 	})
 }
 
-// TestTheFakeRefuses checks that the fake does not take what Deepgram does not.
-func TestTheFakeRefuses(t *testing.T) {
+// TestTheFakesRefuse checks that the fakes do not take what Deepgram does not.
+func TestTheFakesRefuse(t *testing.T) {
+	header := http.Header{"Authorization": {"Token " + porttest.HostedKey}}
+	const raw = "encoding=linear16&sample_rate=16000&model="
+	t.Run("nova", func(t *testing.T) {
+		porttest.TestFakeRefuses(t, "ws://deepgram.test/v1/listen?"+raw+"nova-3", header, func() (http.Handler, *fakes.Server) {
+			f := &fake.Nova{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
+			return f, &f.Server
+		}, map[string]porttest.Rudeness{
+			"nothing":              {Want: "NET-0001", Wait: 10 * time.Second},
+			"no sign of life":      {Want: "NET-0001", Wait: 11 * time.Second, Messages: []string{`{"type":"Finalize"}`, `{"type":"KeepAlive"}`}},
+			"a message of another": {Want: "DATA-0000", Messages: []string{`{"type":"ForceEndTurn"}`}},
+			"no message":           {Want: "DATA-0000", Messages: []string{`hello`}},
+		})
+	})
+	t.Run("flux", func(t *testing.T) {
+		porttest.TestFakeRefuses(t, "ws://deepgram.test/v2/listen?"+raw+"flux-general-en", header, func() (http.Handler, *fakes.Server) {
+			f := &fake.Flux{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
+			return f, &f.Server
+		}, map[string]porttest.Rudeness{
+			"nothing":              {Want: "NET-0001", Wait: 20 * time.Second},
+			"a message of another": {Want: "UNPARSABLE_CLIENT_MESSAGE", Messages: []string{`{"type":"KeepAlive"}`}},
+			"an unknown field":     {Want: "UNPARSABLE_CLIENT_MESSAGE", Messages: []string{`{"type":"Configure","thresholds":{"colour":1}}`}},
+		})
+	})
+	t.Run("aura", func(t *testing.T) {
+		flushes := make([]string, 21)
+		for i := range flushes {
+			flushes[i] = `{"type":"Flush"}`
+		}
+		porttest.TestFakeRefuses(t, "ws://deepgram.test/v1/speak?encoding=linear16", header, func() (http.Handler, *fakes.Server) {
+			f := &fake.Synthesizer{Key: porttest.HostedKey, Mouth: fakes.Mouth{Engine: &porttest.Synthesizer{}}}
+			return f, &f.Server
+		}, map[string]porttest.Rudeness{
+			"an hour":              {Want: "NET-0003", Wait: time.Hour},
+			"a long text":          {Want: "BIG-0001", Messages: []string{`{"type":"Speak","text":"` + strings.Repeat("a", 2001) + `"}`}},
+			"a message of another": {Want: "DATA-0000", Messages: []string{`{"type":"KeepAlive"}`}},
+			"many flushes":         {Want: "EXCESSIVE_FLUSH", Messages: flushes},
+		})
+	})
+}
+
+// TestTheFakeRefusesParameters checks that the fake does not take parameters that Deepgram does
+// not.
+func TestTheFakeRefusesParameters(t *testing.T) {
 	const good = "model=nova-3&encoding=linear16&sample_rate=16000"
 	for query, status := range map[string]int{
 		good + "&colour=red":                                         http.StatusBadRequest,
@@ -413,23 +423,12 @@ func TestTheFakeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzReceive checks that no message of a service panics, and that times and errors are sane.
 func FuzzReceive(f *testing.F) {
-	for _, seed := range []string{
+	porttest.FuzzHosted(f, []string{
 		`{"type":"Results","start":1e300,"duration":-1,"is_final":true,"channel":{"alternatives":[{"words":[{"word":"a","start":-3,"end":1e99}]}]}}`,
 		`{"type":"TurnInfo","event":"EndOfTurn","audio_window_start":9,"audio_window_end":-4,"words":[{"word":"a"},{"word":""}],"end_of_turn_confidence":1e400}`,
 		`{"type":"Flushed"}`, `{"type":"Cleared"}`, `{"type":"Warning"}`, `{"type":"Error"}`, `null`, `[`, "\x01",
-	} {
-		f.Add([]byte(seed), false)
-		f.Add([]byte(seed), true)
-	}
-	f.Fuzz(func(t *testing.T, data []byte, binary bool) {
-		for name, receive := range receivers() {
-			for range 2 {
-				if err := receive(socket.Message{Binary: binary, Data: data}); err != nil && !isFailure(err) {
-					t.Errorf("%s: error %v", name, err)
-				}
-			}
-		}
-	})
+	}, func() []hosted.Hearing {
+		return []hosted.Hearing{&nova{rate: 16000, fail: porttest.NewFailure}, &flux{fail: porttest.NewFailure}}
+	}, func() hosted.Speaking { return &speaking{fail: porttest.NewFailure} })
 }

@@ -1,14 +1,12 @@
 package elevenlabs
 
 import (
-	"encoding/base64"
 	"time"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
-	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // speaking is the protocol of a connection. A text is a context.
@@ -101,8 +99,8 @@ func (s *speaking) Receive(m socket.Message) ([]hosted.Sound, error) {
 		sound.Err, sound.Done = err, true
 	}
 	var err error
-	if sound.PCM, err = base64.StdEncoding.DecodeString(e.Audio); err != nil {
-		return nil, s.fail(errclass.ServerError, "the server has sent sound that is not base64")
+	if sound.PCM, err = hosted.Base64(e.Audio, s.fail); err != nil {
+		return nil, err
 	}
 	sound.Words = s.words(id, e, sound.Done)
 	if s.bytes == nil {

@@ -2,26 +2,21 @@ package elevenlabs
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/nettest"
+	"github.com/hocketvoice/hocket/internal/fakes"
+	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/provider/elevenlabs/fake"
 )
-
-func newFailure(class, text string) *port.Failure { return &port.Failure{Code: class, Message: text} }
-
-func isFailure(err error) bool { _, ok := errors.AsType[*port.Failure](err); return ok }
 
 // TestAddress checks what is asked for in the address, where no key is.
 func TestAddress(t *testing.T) {
@@ -63,7 +58,7 @@ func TestContext(t *testing.T) {
 // TestTimesCountFromTheMessage checks that the times of characters, which count from the
 // beginning of a message, become those of the text.
 func TestTimesCountFromTheMessage(t *testing.T) {
-	s := &speaking{rate: 1000, fail: newFailure}
+	s := &speaking{rate: 1000, fail: porttest.NewFailure}
 	sound := func(ms int) string { return base64.StdEncoding.EncodeToString(make([]byte, 2*ms)) }
 	var got []string
 	for _, message := range []string{
@@ -94,8 +89,8 @@ func TestTimesCountFromTheMessage(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	s := &speaking{fail: newFailure}
-	for message, class := range map[string]string{
+	s := &speaking{fail: porttest.NewFailure}
+	porttest.WantFailures(t, map[string]string{
 		`{"message":"closed","error":"input_timeout_exceeded","code":1008}`:     errclass.NetworkTimeout,
 		`{"message":"too many","error":"max_active_conversations","code":1008}`: errclass.RateLimit,
 		`{"message":"slow down","error":"rate_limit_exceeded"}`:                 errclass.RateLimit,
@@ -106,12 +101,7 @@ func TestErrors(t *testing.T) {
 		`{"message":"what?","error":"voice_id_does_not_exist"}`: errclass.Unknown,
 		`{"contextId":"1","audio":"?"}`:                         errclass.ServerError,
 		`[]`:                                                    errclass.ServerError,
-	} {
-		_, err := s.Receive(socket.Text(message))
-		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != class {
-			t.Errorf("%s: %v, want %s", message, err, class)
-		}
-	}
+	}, func(m socket.Message) error { _, err := s.Receive(m); return err })
 	all, err := s.Receive(socket.Text(`{"contextId":"7","message":"no","error":"x"}`))
 	if err != nil || len(all) != 1 || all[0].ID != "7" || all[0].Err == nil {
 		t.Errorf("an error of a context: %+v, %v", all, err)
@@ -125,78 +115,30 @@ func TestOptions(t *testing.T) {
 		"Rate is 48000: expected one of [8000 16000 22050 24000 44100]":            {Rate: 48000},
 		`Voice is "a b": expected at most 50 characters without spaces`:            {Voice: "a b"},
 		"the environment variable ELEVENLABS_API_KEY is not set: expected the key": {Getenv: func(string) string { return "" }},
-	}, func(o Options) (io.Closer, error) {
-		if o.Getenv == nil {
-			o.Getenv = porttest.HostedEnv
-		}
-		return NewSynthesizer(o)
-	})
+	}, func(o *Options) *func(string) string { return &o.Getenv },
+		func(o Options) (io.Closer, error) { return NewSynthesizer(o) })
 }
 
 // TestTheFakeRefuses checks that the fake does not take what ElevenLabs does not.
 func TestTheFakeRefuses(t *testing.T) {
 	open := func(id int) string { return fmt.Sprintf(`{"text":" ","context_id":"%d"}`, id) }
-	for name, c := range map[string]struct {
-		messages []string
-		want     string
-	}{
-		"six contexts":         {[]string{open(1), open(2), open(3), open(4), open(5), open(6)}, "max_active_conversations"},
-		"settings in a second": {[]string{open(1), `{"text":"a ","context_id":"1","voice_settings":{"speed":1}}`}, "invalid_message"},
-		"text without a first": {[]string{`{"text":"hello ","context_id":"1"}`}, "invalid_message"},
-		"an unknown field":     {[]string{`{"text":" ","colour":"red"}`}, "invalid_message"},
-		"nothing":              {nil, "input_timeout_exceeded"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := &fake.Synthesizer{Key: porttest.HostedKey}
-				d := socket.New(socket.Options{Transport: nettest.Serve(t, f).Transport()})
-				defer d.Close()
-				conn, err := d.Dial(t.Context(), "ws://elevenlabs.test/v1/text-to-speech/x/multi-stream-input", http.Header{"Xi-Api-Key": {porttest.HostedKey}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer conn.CloseNow() //nolint:errcheck // it is closed already
-				for _, m := range c.messages {
-					if err := conn.Write(t.Context(), socket.Text(m)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				began := time.Now()
-				m, err := conn.Read(t.Context())
-				if err != nil || !strings.Contains(string(m.Data), `"error":"`+c.want+`"`) || c.messages == nil && time.Since(began) != 20*time.Second {
-					t.Errorf("%s after %v, error %v", m.Data, time.Since(began), err)
-				}
-				_, err = conn.Read(t.Context())
-				if f, ok := errors.AsType[*port.Failure](err); !ok || !strings.Contains(f.Message, "1008") {
-					t.Errorf("error %v, want the close code 1008", err)
-				}
-			})
-		})
-	}
+	header := http.Header{"Xi-Api-Key": {porttest.HostedKey}}
+	porttest.TestFakeRefuses(t, "ws://elevenlabs.test/v1/text-to-speech/x/multi-stream-input", header, func() (http.Handler, *fakes.Server) {
+		f := &fake.Synthesizer{Key: porttest.HostedKey}
+		return f, &f.Server
+	}, map[string]porttest.Rudeness{
+		"six contexts":         {Want: "max_active_conversations", Messages: []string{open(1), open(2), open(3), open(4), open(5), open(6)}},
+		"settings in a second": {Want: "invalid_message", Messages: []string{open(1), `{"text":"a ","context_id":"1","voice_settings":{"speed":1}}`}},
+		"text without a first": {Want: "invalid_message", Messages: []string{`{"text":"hello ","context_id":"1"}`}},
+		"an unknown field":     {Want: "invalid_message", Messages: []string{`{"text":" ","colour":"red"}`}},
+		"nothing":              {Want: "input_timeout_exceeded", Wait: 20 * time.Second, Messages: nil},
+		"nothing any more":     {Want: "input_timeout_exceeded", Wait: 21 * time.Second, Messages: []string{open(1), open(2)}},
+	})
 }
 
-// FuzzReceive checks that no message of the service panics, and that times and errors are sane.
 func FuzzReceive(f *testing.F) {
-	for _, seed := range []string{
+	porttest.FuzzHosted(f, []string{
 		`{"contextId":"1","audio":"AAAA","alignment":{"chars":["a"," ","b"],"charStartTimesMs":[-1,1e300]}}`, `{"isFinal":true}`,
 		`{"context_id":"1","error":"x"}`, `{"message":"\u0000"}`, `{"audio":"?"}`, `null`, `[`,
-	} {
-		f.Add([]byte(seed), false)
-	}
-	f.Fuzz(func(t *testing.T, data []byte, binary bool) {
-		s := &speaking{rate: 24000, fail: newFailure}
-		for range 2 {
-			all, err := s.Receive(socket.Message{Binary: binary, Data: data})
-			if err != nil && !isFailure(err) {
-				t.Errorf("error %v", err)
-			}
-			for _, sound := range all {
-				for _, w := range sound.Words {
-					if w.Start < 0 {
-						t.Errorf("%+v", w)
-					}
-				}
-			}
-		}
-	})
+	}, func() []hosted.Hearing { return nil }, func() hosted.Speaking { return &speaking{rate: 24000, fail: porttest.NewFailure} })
 }

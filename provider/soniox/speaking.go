@@ -2,13 +2,11 @@ package soniox
 
 import (
 	"cmp"
-	"encoding/base64"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
-	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 // speaking is the protocol of a connection to the synthesizer.
@@ -98,8 +96,8 @@ func (s *speaking) Receive(m socket.Message) ([]hosted.Sound, error) {
 		sound.Err = err
 	}
 	var err error
-	if sound.PCM, err = base64.StdEncoding.DecodeString(e.Audio); err != nil {
-		return nil, s.fail(errclass.ServerError, "the server has sent sound that is not base64")
+	if sound.PCM, err = hosted.Base64(e.Audio, s.fail); err != nil {
+		return nil, err
 	}
 	sound.Words = s.words(e)
 	return []hosted.Sound{sound}, nil

@@ -2,19 +2,17 @@ package soniox
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 	"github.com/hocketvoice/hocket/porttest"
 )
-
-func newFailure(class, text string) *port.Failure { return &port.Failure{Code: class, Message: text} }
 
 // TestFirstMessage checks that the vocabulary and the language are sent, and no key.
 func TestFirstMessage(t *testing.T) {
@@ -34,7 +32,7 @@ func TestFirstMessage(t *testing.T) {
 
 // TestResponses decodes the examples of the documents.
 func TestResponses(t *testing.T) {
-	h := &hearing{fail: newFailure}
+	h := &hearing{fail: porttest.NewFailure}
 	for _, c := range []struct{ message, want string }{
 		{`{"tokens":[{"text":"Hel","start_ms":600,"end_ms":760,"confidence":0.97,"is_final":true,"speaker":"1","language":"en","translation_status":"none"},
 			{"text":"lo","start_ms":760,"end_ms":800,"confidence":0.5}],"final_audio_proc_ms":1560,"total_audio_proc_ms":1680}`, "Hel+lo"},
@@ -68,8 +66,8 @@ func TestResponses(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	h, s := &hearing{fail: newFailure}, &speaking{fail: newFailure}
-	for message, class := range map[string]string{
+	h, s := &hearing{fail: porttest.NewFailure}, &speaking{fail: porttest.NewFailure}
+	classes := map[string]string{
 		`{"error_code":401,"error_message":"Incorrect API key."}`:                       errclass.AuthFailure,
 		`{"error_code":402,"error_message":"no balance"}`:                               errclass.AuthFailure,
 		`{"error_code":"429","error_message":"slow down"}`:                              errclass.RateLimit,
@@ -78,16 +76,9 @@ func TestErrors(t *testing.T) {
 		`{"error_code":400,"error_message":"Invalid model specified."}`:                 errclass.Unknown,
 		`{"error_message":"no code"}`:                                                   errclass.ServerError,
 		`[]`:                                                                            errclass.ServerError,
-	} {
-		_, err := h.Receive(socket.Text(message))
-		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != class {
-			t.Errorf("recognizer, %s: %v, want %s", message, err, class)
-		}
-		_, err = s.Receive(socket.Text(message))
-		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != class {
-			t.Errorf("synthesizer, %s: %v, want %s", message, err, class)
-		}
 	}
+	porttest.WantFailures(t, classes, func(m socket.Message) error { _, err := h.Receive(m); return err })
+	porttest.WantFailures(t, classes, func(m socket.Message) error { _, err := s.Receive(m); return err })
 	all, err := s.Receive(socket.Text(`{"stream_id":"7","error_code":400,"error_message":"no voice"}`))
 	if err != nil || len(all) != 1 || all[0].ID != "7" || all[0].Err == nil {
 		t.Errorf("an error of a stream: %+v, %v", all, err)
@@ -95,12 +86,6 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	keyed := func(o Options) Options {
-		if o.Getenv == nil {
-			o.Getenv = porttest.HostedEnv
-		}
-		return o
-	}
 	porttest.TestHostedOptions(t, map[string]Options{
 		"":       {},
 		"URL is": {URL: "https://stt-rt.soniox.com"},
@@ -108,47 +93,19 @@ func TestOptions(t *testing.T) {
 		"Rate is 11025: expected one of [8000 16000 24000 44100 48000]":        {Rate: 11025},
 		`Model is "a b": expected at most 50 characters without spaces`:        {Model: "a b"},
 		"the environment variable SONIOX_API_KEY is not set: expected the key": {Getenv: func(string) string { return "" }},
-	}, func(o Options) (io.Closer, error) { return NewRecognizer(keyed(o)) },
-		func(o Options) (io.Closer, error) { return NewSynthesizer(keyed(o)) })
+	}, func(o *Options) *func(string) string { return &o.Getenv },
+		func(o Options) (io.Closer, error) { return NewRecognizer(o) },
+		func(o Options) (io.Closer, error) { return NewSynthesizer(o) })
 }
 
-// FuzzReceive checks that no message of a service panics, and that times and errors are sane.
 func FuzzReceive(f *testing.F) {
-	for _, seed := range []string{
+	porttest.FuzzHosted(f, []string{
 		`{"tokens":[{"text":"Hel","start_ms":600,"end_ms":1e99,"confidence":-3,"is_final":true}]}`, `{"tokens":[{"text":"<fin>"}]}`,
 		`{"error_code":"x","error_message":"\u0000"}`, `{"stream_id":"1","audio":"AAA=","timestamps":{"characters":["a"," "],"character_start_times_seconds":[-1,1e300]}}`,
 		`{"stream_id":"1","audio":"?"}`, `{"terminated":true}`, `null`, `[`,
-	} {
-		f.Add([]byte(seed), false)
-	}
-	f.Fuzz(func(t *testing.T, data []byte, binary bool) {
-		h, s := &hearing{fail: newFailure}, &speaking{fail: newFailure}
-		all, err := h.Receive(socket.Message{Binary: binary, Data: data})
-		if err != nil && !isFailure(err) {
-			t.Errorf("error %v", err)
-		}
-		for _, x := range all {
-			for _, token := range append(x.Fixed, x.Volatile...) {
-				if token.Start < 0 || token.End < 0 {
-					t.Errorf("%+v", token)
-				}
-			}
-		}
-		sounds, err := s.Receive(socket.Message{Binary: binary, Data: data})
-		if err != nil && !isFailure(err) {
-			t.Errorf("error %v", err)
-		}
-		for _, sound := range sounds {
-			for _, w := range sound.Words {
-				if w.Start < 0 {
-					t.Errorf("%+v", w)
-				}
-			}
-		}
-	})
+	}, func() []hosted.Hearing { return []hosted.Hearing{&hearing{fail: porttest.NewFailure}} },
+		func() hosted.Speaking { return &speaking{fail: porttest.NewFailure} })
 }
-
-func isFailure(err error) bool { _, ok := errors.AsType[*port.Failure](err); return ok }
 
 // TestTextsAreWhole checks that a long text is sent in parts that the service takes.
 func TestTextsAreWhole(t *testing.T) {

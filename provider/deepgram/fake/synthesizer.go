@@ -118,7 +118,7 @@ func (v *speaker) flush(now time.Time) {
 		v.flushes = v.flushes[1:]
 	}
 	if len(v.flushes) == maxFlushes {
-		v.s.Break("more than %d flushes in a minute", maxFlushes)
+		v.s.Break("EXCESSIVE_FLUSH: more than %d in a minute", maxFlushes)
 		v.c.SendJSON(map[string]any{"type": "Warning", "code": "EXCESSIVE_FLUSH", "description": "Flush was sent too often."})
 		return
 	}

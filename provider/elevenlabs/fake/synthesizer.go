@@ -102,11 +102,10 @@ type speaker struct {
 
 // spoken is a context.
 type spoken struct {
-	id       string
-	waiting  string // not flushed
-	flushed  []string
-	speaking bool
-	closed   bool
+	id      string
+	waiting string // not flushed
+	texts   chan<- string
+	closed  bool
 }
 
 func (v *speaker) serve() *refusal {
@@ -157,40 +156,40 @@ func (v *speaker) obey(m message) *refusal {
 	case c == nil && len(v.contexts) == maxContexts:
 		return &refusal{"max_active_conversations", "Maximum simultaneous contexts per WebSocket connection exceeded (5)."}
 	case c == nil:
-		c = &spoken{id: m.Context}
-		v.contexts[m.Context] = c
+		v.contexts[m.Context] = v.open(m.Context)
 		return nil
+	case c.closed:
+		return nil // what follows is not spoken
 	}
 	c.waiting += text
 	ended := m.Close || !v.many && m.Text != nil && text == ""
 	if flush := m.Flush || !v.many && ended; flush && strings.TrimSpace(c.waiting) != "" {
-		c.flushed = append(c.flushed, strings.TrimSpace(c.waiting))
+		c.texts <- strings.TrimSpace(c.waiting)
 		c.waiting = ""
 	}
 	if ended {
-		c.closed, c.waiting = true, "" // what was not flushed is not spoken
+		c.closed = true // what was not flushed is not spoken
+		close(c.texts)
 	}
-	v.proceed(c)
 	return nil
 }
 
-// proceed speaks what was flushed, if nothing of the context is being spoken. The caller holds
-// the lock.
-func (v *speaker) proceed(c *spoken) {
-	switch {
-	case c.speaking:
-	case len(c.flushed) > 0:
-		text := c.flushed[0]
-		c.flushed, c.speaking = c.flushed[1:], true
-		v.number++
-		v.texts.Speak(v.c.Context(), strconv.Itoa(v.number), func(ctx context.Context) { v.speak(ctx, c, text) })
-	case c.closed:
-		delete(v.contexts, c.id)
+// open opens a context. The caller holds the lock.
+func (v *speaker) open(id string) *spoken {
+	c := &spoken{id: id}
+	v.number++
+	c.texts = v.texts.Open(v.c.Context(), strconv.Itoa(v.number), func(ctx context.Context, text string) error {
+		return v.speak(ctx, c, text)
+	}, func() {
+		v.mu.Lock()
+		delete(v.contexts, id)
+		v.mu.Unlock()
 		v.send(c, map[string]any{"isFinal": true})
 		if !v.many {
 			v.c.Close(1000, "")
 		}
-	}
+	})
+	return c
 }
 
 // send sends a message about a context.
@@ -202,31 +201,25 @@ func (v *speaker) send(c *spoken, m map[string]any) {
 }
 
 // speak speaks a text of a context.
-func (v *speaker) speak(ctx context.Context, c *spoken, text string) {
+func (v *speaker) speak(ctx context.Context, c *spoken, text string) error {
 	format := v.q.Get("output_format")
 	if format == "" {
 		format = "pcm_16000"
 	}
 	_, number, _ := strings.Cut(format, "_")
 	rate, err := strconv.Atoi(number)
-	if err == nil {
-		err = v.s.Mouth.Speak(ctx, text, v.q.Get("language_code"), rate, func(p fakes.Piece) error {
-			m := map[string]any{"audio": base64.StdEncoding.EncodeToString(fakes.Encode(format, p.PCM)), "isFinal": nil}
-			if v.q.Get("sync_alignment") != "false" {
-				m["alignment"] = alignment(p)
-				m["normalizedAlignment"] = m["alignment"]
-			}
-			v.send(c, m)
-			return ctx.Err()
-		})
-	}
 	if err != nil {
-		return // the client has gone
+		return err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	c.speaking = false
-	v.proceed(c) //nolint:contextcheck // the next text has a context of its own
+	return v.s.Mouth.Speak(ctx, text, v.q.Get("language_code"), rate, func(p fakes.Piece) error {
+		m := map[string]any{"audio": base64.StdEncoding.EncodeToString(fakes.Encode(format, p.PCM)), "isFinal": nil}
+		if v.q.Get("sync_alignment") != "false" {
+			m["alignment"] = alignment(p)
+			m["normalizedAlignment"] = m["alignment"]
+		}
+		v.send(c, m)
+		return ctx.Err()
+	})
 }
 
 // alignment returns the characters of a piece, with times that count from its beginning.

@@ -1,5 +1,5 @@
-"""Pipecat's service for ElevenLabs, unmodified, against the fake: two texts over one connection,
-the first of which is interrupted. Prints what was heard."""
+"""Pipecat's service for the vendor VENDOR, unmodified, against its fake: two texts over one
+connection, the first of which is interrupted. Prints what was heard."""
 
 import asyncio
 import json
@@ -19,6 +19,7 @@ from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.runner import PipelineRunner
 from pipecat.pipeline.task import PipelineParams, PipelineTask
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.cartesia.tts import CartesiaTTSService
 from pipecat.services.elevenlabs.tts import ElevenLabsTTSService
 
 logger.remove()
@@ -50,11 +51,15 @@ class Sink(FrameProcessor):
 
 
 async def main():
-    service = ElevenLabsTTSService(
+    kind, model = {
+        "cartesia": (CartesiaTTSService, "sonic-3.5"),
+        "elevenlabs": (ElevenLabsTTSService, "eleven_flash_v2_5"),
+    }[os.environ["VENDOR"]]
+    service = kind(
         api_key=os.environ["KEY"],
         url=os.environ["URL"],
         sample_rate=24000,
-        settings=ElevenLabsTTSService.Settings(voice="JBFqnCBsd6RMkjVDRZzb", model="eleven_flash_v2_5"),
+        settings=kind.Settings(voice="somebody", model=model),
     )
     sink = Sink()
     task = PipelineTask(Pipeline([service, sink]), params=PipelineParams(audio_out_sample_rate=24000), cancel_on_idle_timeout=False)
