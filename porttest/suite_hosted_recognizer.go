@@ -27,9 +27,6 @@ type HostedRecognizer struct {
 	// Open returns a recognizer that reaches the fake with the transport, if that is not
 	// nil, at a ws URL with the host.
 	Open func(t *testing.T, host string, transport http.RoundTripper) (port.Recognizer, error)
-	// Endless reports that the service cannot be asked for final words, so that Discard and
-	// Finalize take the words that it has.
-	Endless bool
 }
 
 // TestHostedRecognizer is the conformance suite of a [port.Recognizer] that is reached over a
@@ -47,6 +44,7 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 		test   func(*caller)
 	}{
 		{"partials and a final arrive", nil, hostedHears},
+		{"an utterance is answered at once, with words and without", nil, hostedPrompt},
 		{"a refused key is a failure without the key", always(fakes.Fault{Status: 401, Body: "bad key " + HostedKey}), hostedRefused(errclass.AuthFailure, 0)},
 		{"a rate limit is a failure with the wait", always(fakes.Fault{Status: 429, RetryAfter: "7"}), hostedRefused(errclass.RateLimit, 7*time.Second)},
 		{"an error of the server is a failure", always(fakes.Fault{Status: 503}), hostedRefused(errclass.ServerError, 0)},
@@ -175,9 +173,14 @@ func (p *caller) close() {
 	}
 }
 
-// sound writes a tone and returns the first error. No write may take time.
-func (p *caller) sound(d time.Duration) error {
-	pcm := Tone(16000, 20*time.Millisecond)
+// sound writes a tone and returns the first error.
+func (p *caller) sound(d time.Duration) error { return p.write(Tone(16000, 20*time.Millisecond), d) }
+
+// silence writes silence and returns the first error.
+func (p *caller) silence(d time.Duration) error { return p.write(make([]int16, 320), d) }
+
+// write writes the same 20 ms again and again and returns the first error. No write may take time.
+func (p *caller) write(pcm []int16, d time.Duration) error {
 	for ; d > 0; d -= 20 * time.Millisecond {
 		p.sleep(20 * time.Millisecond)
 		began := time.Now()
@@ -263,6 +266,23 @@ func hostedHears(p *caller) {
 	}
 	p.say()
 	p.wantFinals("from new york to boston", "on friday please")
+	wantRules(p.t, p.server)
+}
+
+func hostedPrompt(p *caller) {
+	p.open()
+	for i, write := range []func(time.Duration) error{p.sound, p.silence, p.sound} {
+		p.must(p.s.Begin())
+		p.must(write(800 * time.Millisecond))
+		p.must(p.s.Finalize())
+		p.sleep(100 * time.Millisecond)
+		if got := p.finals(); len(got) != i+1 || (got[i] == "") != (i == 1) {
+			p.t.Errorf("finals %q 100 ms after utterance %d", got, i+1)
+		}
+	}
+	if n := p.server.Connections(); n != 1 {
+		p.t.Errorf("%d connections, want 1", n)
+	}
 	wantRules(p.t, p.server)
 }
 

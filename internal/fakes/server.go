@@ -35,6 +35,7 @@ type Server struct {
 	mu     sync.Mutex // guards the fields below
 	conns  int
 	open   int
+	ended  int
 	broken []string
 }
 
@@ -57,6 +58,20 @@ func (s *Server) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
+}
+
+// Ended returns the number of connections that clients have ended in order.
+func (s *Server) Ended() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
+// End records that a client has ended its connection as the service wants it.
+func (s *Server) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended++
 }
 
 // Break records a broken rule.

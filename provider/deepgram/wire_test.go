@@ -262,51 +262,82 @@ func TestOptions(t *testing.T) {
 		func(o Options) (io.Closer, error) { return NewSynthesizer(o) })
 }
 
+// talk is an utterance to a recognizer of a fake, in virtual time.
+type talk struct {
+	t     *testing.T
+	sleep func(time.Duration)
+	r     *hosted.Recognizer
+	s     port.RecognizerStream
+	pos   audio.Pos
+	told  []port.Transcript
+}
+
+// begin begins an utterance, in a bubble, whose sleep is given.
+func begin(t *testing.T, f http.Handler, o Options, sleep func(time.Duration)) *talk {
+	o.URL, o.KeyEnv, o.Getenv, o.Transport = "ws://deepgram.test/", "KEY", porttest.HostedEnv, nettest.Serve(t, f).Transport()
+	r, err := NewRecognizer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &talk{t: t, sleep: sleep, r: r}
+	if k.s, err = r.Open(t.Context(), port.RecognizerConfig{Rate: 16000}, func(x port.Transcript) { k.told = append(k.told, x) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.s.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// write writes a tone, or silence, at its pace, and returns the last result.
+func (k *talk) write(tone bool, d time.Duration) port.Transcript {
+	pcm := make([]int16, 320)
+	if tone {
+		pcm = porttest.Tone(16000, 20*time.Millisecond)
+	}
+	for ; d > 0; d -= 20 * time.Millisecond {
+		if err := k.s.Write(audio.Frame{Pos: k.pos, Rate: 16000, PCM: pcm}); err != nil {
+			k.t.Fatal(err)
+		}
+		k.pos += audio.Pos(len(pcm))
+		k.sleep(20 * time.Millisecond)
+		synctest.Wait()
+	}
+	if len(k.told) == 0 {
+		k.t.Fatal("nothing was heard")
+	}
+	return k.told[len(k.told)-1]
+}
+
+// end ends the talk, in which no rule must have been broken, nor by its end.
+func (k *talk) end(s *fakes.Server) {
+	if err := errors.Join(k.s.Close(), k.r.Close()); err != nil {
+		k.t.Error(err)
+	}
+	synctest.Wait()
+	if broken := s.Broken(); len(broken) > 0 || s.Connections() != 1 || s.Ended() != 1 {
+		k.t.Errorf("broken rules: %q, %d connections, %d of them ended in order", broken, s.Connections(), s.Ended())
+	}
+}
+
 // TestFluxTellsTheEndOfATurn listens to a turn: its score rises in the silence, and the service
 // ends it. A voice that goes on takes an early end back.
 func TestFluxTellsTheEndOfATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake.Flux{Key: porttest.HostedKey, Engine: &porttest.Recognizer{Texts: []string{"from new york to boston"}}}
-		network := nettest.Serve(t, f)
-		o := options("flux-general-en", "ws://deepgram.test/v2/listen", network.Transport())
-		o.EagerThreshold = 0.5
-		r, err := NewRecognizer(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var told []port.Transcript
-		s, err := r.Open(t.Context(), port.RecognizerConfig{Rate: 16000}, func(x port.Transcript) { told = append(told, x) })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Begin(); err != nil {
-			t.Fatal(err)
-		}
-		var pos audio.Pos
-		write := func(pcm []int16, d time.Duration) {
-			for ; d > 0; d -= 20 * time.Millisecond {
-				if err := s.Write(audio.Frame{Pos: pos, Rate: 16000, PCM: pcm}); err != nil {
-					t.Fatal(err)
-				}
-				pos += audio.Pos(len(pcm))
-				time.Sleep(20 * time.Millisecond)
-				synctest.Wait()
-			}
-		}
-		write(porttest.Tone(16000, 20*time.Millisecond), 600*time.Millisecond)
-		write(make([]int16, 320), 500*time.Millisecond)
-		early := told[len(told)-1]
+		k := begin(t, f, Options{Model: "flux-general-en", EagerThreshold: 0.5}, time.Sleep)
+		k.write(true, 600*time.Millisecond)
+		early := k.write(false, 500*time.Millisecond)
 		if early.Final || early.EndOfTurn < 0.5 || early.Text == "" {
 			t.Errorf("in the silence: %+v", early)
 		}
-		write(porttest.Tone(16000, 20*time.Millisecond), 600*time.Millisecond)
-		resumed := told[len(told)-1]
+		resumed := k.write(true, 600*time.Millisecond)
 		if resumed.Final || resumed.EndOfTurn >= 0.5 || len(resumed.Text) <= len(early.Text) {
 			t.Errorf("after the silence: %+v", resumed)
 		}
-		write(make([]int16, 320), 900*time.Millisecond)
+		k.write(false, 900*time.Millisecond)
 		var end port.Transcript
-		for _, x := range told {
+		for _, x := range k.told {
 			if x.Final {
 				end = x
 			}
@@ -314,12 +345,30 @@ func TestFluxTellsTheEndOfATurn(t *testing.T) {
 		if !end.Endpoint || end.Text != "from new york to boston" || end.EndOfTurn != 0.9 {
 			t.Errorf("the end: %+v", end)
 		}
-		if err := errors.Join(s.Close(), r.Close()); err != nil {
-			t.Error(err)
+		k.end(&f.Server)
+	})
+}
+
+// TestNovaIsNotWaitedFor ends an utterance just after Nova has judged that it has ended: all
+// words are final, Nova would not answer, and the result is there at once.
+func TestNovaIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake.Nova{Key: porttest.HostedKey, Engine: &porttest.Recognizer{Texts: []string{"from new york"}}}
+		k := begin(t, f, Options{}, time.Sleep)
+		k.write(true, time.Second)
+		if end := k.write(false, 320*time.Millisecond); !end.Endpoint || end.Text != "from new york" {
+			t.Errorf("%+v, want an endpoint", end)
 		}
-		if broken := f.Broken(); len(broken) > 0 {
-			t.Errorf("broken rules: %q", broken)
+		known := len(k.told)
+		if err := k.s.Finalize(); err != nil {
+			t.Fatal(err)
 		}
+		synctest.Wait()
+		if rest := k.told[known:]; len(rest) != 1 || !rest[0].Final || rest[0].Text != "" {
+			t.Errorf("%+v, want an empty final result at once", rest)
+		}
+		time.Sleep(time.Minute)
+		k.end(&f.Server)
 	})
 }
 

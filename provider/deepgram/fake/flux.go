@@ -65,7 +65,7 @@ func (s *Flux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve(&s.Server, w, r, a, func(c *fakes.Conn) *closing { //nolint:contextcheck // c has its context
 		c.Pings = true
 		q := r.URL.Query()
-		return listen(c, s.Engine, q, fluxIdle, &turns{c: c, q: q})
+		return listen(&s.Server, c, s.Engine, q, fluxIdle, &turns{c: c, q: q})
 	})
 }
 

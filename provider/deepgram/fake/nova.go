@@ -60,7 +60,7 @@ func (s *Nova) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := rules{key: s.Key, parameters: novaParameters(), required: []string{"model", "encoding"}, also: novaAlso}
 	serve(&s.Server, w, r, a, func(c *fakes.Conn) *closing { //nolint:contextcheck // c has its context
 		q := r.URL.Query()
-		return listen(c, s.Engine, q, novaIdle, &listener{c: c, q: q, reported: -1})
+		return listen(&s.Server, c, s.Engine, q, novaIdle, &listener{c: c, q: q, reported: -1})
 	})
 }
 

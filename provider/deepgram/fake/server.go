@@ -115,7 +115,7 @@ type verdict struct {
 // listen serves a connection of a recognizer until the client has gone, or returns how to close
 // it. A client that shows for as long as idle that it is there neither with sound nor otherwise
 // is not waited for.
-func listen(c *fakes.Conn, engine port.Recognizer, q url.Values, idle time.Duration, h hearer) *closing {
+func listen(s *fakes.Server, c *fakes.Conn, engine port.Recognizer, q url.Values, idle time.Duration, h hearer) *closing {
 	rate, err := strconv.Atoi(q.Get("sample_rate"))
 	if err != nil {
 		return badMessage
@@ -144,10 +144,13 @@ func listen(c *fakes.Conn, engine port.Recognizer, q url.Values, idle time.Durat
 			h.hear(words)
 		default:
 			v := h.obey(data)
-			if v.over || v.end != nil {
+			switch {
+			case v.over:
+				s.End()
+				return nil
+			case v.end != nil:
 				return v.end
-			}
-			if v.alive {
+			case v.alive:
 				alive = time.Now()
 			}
 		}
