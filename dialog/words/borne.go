@@ -47,7 +47,7 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	case s.Free() || s.Type == value.TypeCity && !s.Closed():
 		return t.unborneText(s, c, f, awaited)
 	}
-	why := t.unborneSpan(s, value.Canonical(v), f, awaited)
+	why := t.unborneSpan(s, value.Canonical(v), f, awaited, len(starting) > 0)
 	if why != "" && t.matches(s, value.Canonical(v)) {
 		return ""
 	}
@@ -111,15 +111,16 @@ func (t *message) flowOfSlot(s *agent.Slot, starting []*agent.Flow) *agent.Flow 
 }
 
 // unborneSpan is Unborne for values with a form: it looks for the value among those in the
-// words.
-func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited bool) string {
+// words. starts says that the flow starts with the value: the words that the agent does not know
+// may then be what starts it, as a model has understood them.
+func (t *message) unborneSpan(s *agent.Slot, v any, f *agent.Flow, awaited, starts bool) string {
 	spans := t.spans(f)
 	is := func(x found) bool { return x.slot == s && value.Equal(value.Canonical(x.value), v) }
 	if i := slices.IndexFunc(spans, is); i >= 0 {
 		switch x := spans[i]; {
 		case t.tellsPast(x):
 			return "the words tell what was"
-		case s.Numeric() && t.tellsOfOther(x), s.Numeric() && !t.counts(s, x) && t.aboutOther(x, 1):
+		case s.Numeric() && t.tellsOfOther(x), s.Numeric() && !starts && !t.counts(s, x) && t.aboutOther(x, 1):
 			return "the words tell it of something else"
 		}
 	}
