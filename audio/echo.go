@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -75,6 +76,8 @@ const (
 	// echoMuted is the number of frames of zeros after which they count as silence. Fewer are
 	// lost packets.
 	echoMuted = 10
+	// echoSecond is a second of the agent's speech.
+	echoSecond = 50
 )
 
 // EchoTracker estimates how loud the agent's own voice may be in a frame of the microphone,
@@ -222,6 +225,12 @@ func (e *EchoTracker) loudestAt(lag int) float64 {
 	default:
 		return e.limit[lag] * echoMargin
 	}
+}
+
+// Plausible reports whether there may be an echo that can be heard. It is false when the agent has
+// spoken for a second and nothing of it came back.
+func (e *EchoTracker) Plausible() bool {
+	return !e.o.Off && (e.learned < echoSecond || slices.Max(e.limit[:]) > 2*echoLeast)
 }
 
 // Echo returns the estimated level of the echo relative to the level sent, and its delay in

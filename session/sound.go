@@ -66,6 +66,11 @@ func openSound(ctx context.Context, s *Session, post func(...conv.Event)) (a *so
 		Energy: c.BargeIn.Reply.Policy == turn.BargeInEnergy,
 	}
 	a.keys = newKeypad(o.Leg, post)
+	slack := 2 * audio.FrameDuration // by which frames are late or early in real time
+	if s.work != nil {               // virtual time
+		slack = 0
+	}
+	up.Sent = a.down.Reference(slack)
 	if o.Heard != nil {
 		up.Post = func(events ...conv.Event) {
 			for _, ev := range events {

@@ -82,9 +82,10 @@ type Downlink struct {
 	playing  int  // the part being played; 0 if none
 	finished int  // the last part of the turn that was heard to its end
 	tail     []int16
-	tailLen  int       // samples of tail not yet sent
-	level    float64   // root mean square of the last frame
-	quiet    audio.Pos // how long the queue has been empty
+	tailLen  int         // samples of tail not yet sent
+	level    float64     // root mean square of the last frame
+	sent     *audio.Ring // the frames of late, for a [Reference]
+	quiet    audio.Pos   // how long the queue has been empty
 	events   []conv.Event
 	since    audio.Pos // played since the last report
 
@@ -123,8 +124,12 @@ func NewDownlink(o DownlinkOptions) (*Downlink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("downlink: %w", err)
 	}
+	sent, err := audio.NewRing(audio.RingOptions{Capacity: int(audio.PosOf(referenceKept, o.Rate))})
+	if err != nil {
+		return nil, fmt.Errorf("downlink: %w", err)
+	}
 	d := &Downlink{
-		o: o, room: make(chan struct{}, 1), queue: ring,
+		o: o, room: make(chan struct{}, 1), queue: ring, sent: sent,
 		tail: make([]int16, audio.PosOf(edgeTime, o.Rate)), events: make([]conv.Event, 0, 8),
 	}
 	d.ledger.rate = o.Rate

@@ -53,6 +53,7 @@ func (d *Downlink) Frame(dst []int16) (speech bool) {
 	clear(dst[n:])
 	d.rest(len(dst))
 	d.level = audio.RMS(dst)
+	d.sent.Overwrite(dst)
 	d.ledger.frame(len(dst))
 	turn, events := d.turn, d.events // only this goroutine fills events
 	d.events = d.events[:0]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/conv"
+	"github.com/hocketvoice/hocket/internal/echo"
 	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/turn"
 )
@@ -51,6 +52,8 @@ type UplinkOptions struct {
 	// the goroutine that calls Frame, and must not wait. pcm is the sound of the turn at
 	// 16 kHz, the last 8 s at most; it belongs to Ask.
 	Ask func(pause int, pcm []int16)
+	// Sent, if not nil, is what the agent has sent, at Rate. The uplink cancels its echo.
+	Sent *Reference
 	// Thinking is how long the model's answer takes at least, in the time of the frames.
 	Thinking time.Duration
 }
@@ -86,19 +89,22 @@ type Uplink struct {
 	rec, det   []int16 // the frame at the recognizer's and the detector's rate
 	roll       []int16
 
-	pos       audio.Pos // of the next sample at the recognizer's rate
-	given     audio.Pos // the end of what was passed to the recognizer
-	utterance int       // number of the last utterance
-	open      bool      // the recognizer is in an utterance
-	asked     []request // requests for final transcripts that are awaited, in order
-	overdue   int       // the last utterance whose final transcript did not arrive in time; 0 if none
-	ended     bool      // the end of the turn was reported, and nothing was heard since
-	spoken    bool      // the turn has begun with speech that the turn controller did not see
-	paused    bool
-	audible   bool // the agent can be heard
-	tracker   audio.EchoTracker
-	expected  port.Expectation // the last expectation passed to the recognizer
-	err       error
+	pos           audio.Pos // of the next sample at the recognizer's rate
+	given         audio.Pos // the end of what was passed to the recognizer
+	utterance     int       // number of the last utterance
+	open          bool      // the recognizer is in an utterance
+	asked         []request // requests for final transcripts that are awaited, in order
+	overdue       int       // the last utterance whose final transcript did not arrive in time; 0 if none
+	ended         bool      // the end of the turn was reported, and nothing was heard since
+	spoken        bool      // the turn has begun with speech that the turn controller did not see
+	paused        bool
+	audible       bool // the agent can be heard
+	tracker       audio.EchoTracker
+	canceller     *echo.Canceller  // nil: no echo is cancelled
+	sentToRec     *audio.Resampler // nil if the leg has the recognizer's rate
+	sent, sentRec []int16
+	expected      port.Expectation // the last expectation passed to the recognizer
+	err           error
 
 	// The words of the user's turn.
 	ours       int    // results for earlier utterances belong to no turn
@@ -145,6 +151,14 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 	}
 	if u.tracker, err = audio.NewEchoTracker(o.Echo); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
+	}
+	if o.Sent != nil && !o.Echo.Off {
+		u.canceller = echo.New()
+		u.sent = make([]int16, audio.FrameSamples(o.Rate))
+		u.sentRec = make([]int16, 0, 2*audio.FrameSamples(recognizerRate)) // used with sentToRec
+		if u.sentToRec, err = resamplerFor(o.Rate, recognizerRate); err != nil {
+			return nil, fmt.Errorf("uplink: %w", err)
+		}
 	}
 	if u.toRec, err = resamplerFor(o.Rate, recognizerRate); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
@@ -229,6 +243,7 @@ func (u *Uplink) Frame(f audio.Frame, sent float64) error {
 	} else {
 		u.rec = append(u.rec, f.PCM...)
 	}
+	u.cancelEcho()
 	start := u.pos
 	u.pos += audio.Pos(len(u.rec))
 	u.preRoll.Overwrite(u.rec)
@@ -237,9 +252,9 @@ func (u *Uplink) Frame(f audio.Frame, sent float64) error {
 	}
 
 	in := turn.Acoustic{At: u.pos.Duration(recognizerRate), Energy: audio.RMS(f.PCM), VAD: u.voice()}
-	echo := u.tracker.Update(sent, in.Energy)
-	acoustic, edge := u.onset.Update(in, echo, u.o.Energy && u.audible)
-	begun := u.follow(edge, acoustic.Silence, echo)
+	own := u.tracker.Update(sent, in.Energy)
+	acoustic, edge := u.onset.Update(in, own, u.o.Energy && u.audible)
+	begun := u.follow(edge, acoustic.Silence, own)
 	if u.open && !begun {
 		u.give(start, u.rec)
 	}
@@ -249,6 +264,21 @@ func (u *Uplink) Frame(f audio.Frame, sent float64) error {
 	err := u.err
 	u.err = nil
 	return err
+}
+
+// cancelEcho removes the echo of what was sent from the frame. The levels by which a voice is told
+// from an echo are those of the frame as it came: what remains of an echo has no level of its own.
+func (u *Uplink) cancelEcho() {
+	if u.canceller == nil || !u.canceller.Models() && !u.tracker.Plausible() {
+		return
+	}
+	u.o.Sent.Read(u.sent)
+	pcm := u.sent
+	if u.sentToRec != nil {
+		u.sentRec = u.sentToRec.Append(u.sentRec[:0], u.sent)
+		pcm = u.sentRec
+	}
+	u.canceller.Cancel(pcm, u.rec)
 }
 
 // voice returns the detector's probability of speech, or NaN without a detector.
@@ -263,10 +293,10 @@ func (u *Uplink) voice() float64 {
 	return u.detector.Write(u.det)
 }
 
-// follow handles the beginning and end of speech, silence after the last speech. echo is the level
+// follow handles the beginning and end of speech, silence after the last speech. own is the level
 // that the agent's voice may have. It reports whether the frame was already passed to the
 // recognizer with the pre-roll.
-func (u *Uplink) follow(edge turn.Edge, silence time.Duration, echo float64) (begun bool) {
+func (u *Uplink) follow(edge turn.Edge, silence time.Duration, own float64) (begun bool) {
 	switch edge {
 	case turn.Started:
 		u.utterance++
@@ -284,7 +314,7 @@ func (u *Uplink) follow(edge turn.Edge, silence time.Duration, echo float64) (be
 		u.pauses.spoke(u.onset.Began())
 		u.o.Post(conv.SpeechStarted{
 			Utterance: u.utterance, Source: source, Lag: u.pos.Duration(recognizerRate) - u.onset.Began(),
-			Echo: echo > audibleEcho,
+			Echo: own > audibleEcho,
 		})
 	case turn.Stopped:
 		u.o.Post(conv.SpeechStopped{Utterance: u.utterance, Source: conv.SourceVAD, Lag: silence})
