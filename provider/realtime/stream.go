@@ -204,11 +204,15 @@ func (st *stream) ping(ctx context.Context) {
 		}
 		limited, cancel := context.WithTimeout(ctx, st.s.o.Silent)
 		err := st.conn.Ping(limited)
+		silent := errors.Is(limited.Err(), context.DeadlineExceeded)
 		cancel()
-		if err != nil {
+		switch {
+		case err == nil:
+			continue
+		case silent:
 			st.fail(st.conn.Failure(errclass.NetworkTimeout, fmt.Sprintf("the service has given no sign of life for %v", st.s.o.Silent)))
-			return
 		}
+		return // who reads the connection reports how it has ended
 	}
 }
 
