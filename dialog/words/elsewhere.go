@@ -95,8 +95,8 @@ func (t *message) tellsOfOther(x found) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	k := t.introduction(x)
 	n := l.States.EndsAt(toks, k)
-	if n == 0 || x.slot.Mentions.EndsAt(toks, k-n) > 0 {
-		return false
+	if n == 0 || x.slot.Mentions.EndsAt(toks, k-n) > 0 || t.rd.SentenceEndsIn(toks, k) {
+		return false // "here it is, 482913"
 	}
 	from := k - n
 	for from > 0 && !t.rd.SentenceEnds(from) {
