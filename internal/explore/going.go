@@ -199,9 +199,12 @@ func (s *stepped) consulted() (rest, other bool) {
 		return false, false
 	}
 	for _, e := range s.out.Effects {
-		if e, ok := e.(conv.Speak); ok {
+		switch e := e.(type) {
+		case conv.Speak:
 			rest = rest || e.Text == firstSentence || e.Text == secondSentence
 			other = !rest
+		case conv.RunTool:
+			other = true // an action of the flow
 		}
 	}
 	return rest, other
