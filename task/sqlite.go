@@ -53,12 +53,21 @@ func openFile(ctx context.Context, o Options, worker string) (*database, error) 
 	if d.reader, err = connect(path, readers, "_pragma=query_only(1)"); err != nil {
 		return nil, errors.Join(err, d.writer.Close())
 	}
-	var mode string
-	if err := d.writer.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil || mode != "wal" {
-		return nil, errors.Join(fmt.Errorf("the journal mode is %q: expected wal (is the file on a local disk?): %w", mode, err), d.close())
+	if err := enableLog(ctx, d.writer); err != nil {
+		return nil, errors.Join(err, d.close())
 	}
 	d.engine = sqlite.NewSqliteBackendWithDB(d.writer, sqlite.WithBackendOptions(engineOptions(o, worker)...))
 	return d, nil
+}
+
+// enableLog enables the write-ahead log. SQLite does not wait for another process that does the same.
+func enableLog(ctx context.Context, db *sql.DB) error {
+	var mode string
+	err := retry(ctx, 10, func() error { return db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode) })
+	if err == nil && mode != "wal" {
+		err = fmt.Errorf("the journal mode is %q: expected wal (is the file on a local disk?)", mode)
+	}
+	return err
 }
 
 // connect returns up to n connections to the file. Deleted data is overwritten. All
