@@ -108,7 +108,10 @@ func TestUpstreamIsRenewedInTime(t *testing.T) {
 			warned := time.Duration(never)
 			for range 2 * 3600 {
 				synctest.Wait()
-				if len(u.s.posted) > 0 {
+				u.s.mu.Lock()
+				posted := len(u.s.posted)
+				u.s.mu.Unlock()
+				if posted > 0 {
 					warned = time.Since(began)
 					break
 				}
