@@ -205,6 +205,8 @@ func (s *stepped) consulted() (rest, other bool) {
 			other = !rest
 		case conv.RunTool:
 			other = true // an action of the flow
+		default:
+			// Other effects say nothing about the words.
 		}
 	}
 	return rest, other
