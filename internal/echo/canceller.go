@@ -26,6 +26,8 @@ const (
 	proportion = 0.8
 	// floor is the power of a sample below which nothing is adapted: -66 dBFS.
 	floor = 0.0005 * 0.0005
+	// silence is the power of an echo that samples of 16 bits can hardly show.
+	silence = 1.0 / 32768 / 32768
 	// useful is the power of what remains relative to what was heard, averaged, from
 	// which the filter counts as a model of the echo.
 	useful = 0.5
@@ -41,7 +43,7 @@ const (
 // Until the filter removes half of what is heard while the agent speaks, nothing is changed: where
 // there is no echo, sound passes as it is.
 //
-// An Canceller works at 16 kHz. It allocates nothing after it was made, and is not safe for
+// A Canceller works at 16 kHz. It allocates nothing after it was made, and is not safe for
 // concurrent use.
 type Canceller struct {
 	fft     *fourier.FFT
@@ -96,6 +98,9 @@ func (c *Canceller) Cancel(sent, heard []int16) {
 	e := 0.0
 	for _, v := range &c.rest {
 		e += v * v / block
+	}
+	if d == 0 && e > silence { // a microphone that is off says nothing about the echo
+		return
 	}
 	c.heard += 0.04 * (d - c.heard)
 	c.remains += 0.04 * (e - c.remains)

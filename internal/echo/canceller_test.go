@@ -127,6 +127,20 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestMicrophoneOff checks that a microphone that is off for two seconds while the agent speaks
+// does not make the canceller unlearn the echo.
+func TestMicrophoneOff(t *testing.T) {
+	const second = 50 * block
+	sent := babble(5, 500, 0.15)
+	echo, voice := delayed(sent, 1600, audio.FromDBFS(-12), true), make([]float64, len(sent))
+	clear(echo[5*second : 7*second])
+	rest := cancelled(t, New(), sent, echo, voice)
+	back := func(v []float64) float64 { return powerOf(v[7*second : 8*second]) }
+	if got := decibels(back(echo) / back(rest)); got < 10 {
+		t.Errorf("when the microphone is on again, what remains is %.1f dB softer, want 10", got)
+	}
+}
+
 // TestNoEchoToCancel checks that sound without an echo passes as it is, whatever is sent.
 func TestNoEchoToCancel(t *testing.T) {
 	sent, voice := babble(3, 1000, 0.2), babble(4, 1000, 0.1)
