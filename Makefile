@@ -104,7 +104,7 @@ test-race: have-deps have-postgresql
 .PHONY: test-plain
 test-plain: have-deps have-postgresql
 	$(GOTEST) -tags '$(TAGS)' $(PLAINPKGS)
-	$(GOTEST) -tags '$(TAGS)' -run 'BySpeech|Ears' ./internal/app ./internal/eval # what they leave out with the detector
+	$(GOTEST) -tags '$(TAGS)' -run 'BySpeech|Ears|TestConversations$$|Mischievous' ./internal/app ./internal/eval # what they leave out with the detector
 
 # What behaves differently without cgo; `make check` compiles all tests without it.
 .PHONY: test-pure

@@ -351,6 +351,9 @@ var mischiefRatchet = map[string]int{
 // TestMischievousModels holds all conversations with models that add something harmful
 // whenever they are asked.
 func TestMischievousModels(t *testing.T) {
+	if raceDetector {
+		t.Skip("it talks by text, and computes: several times as slow with the race detector")
+	}
 	type entry struct {
 		tk   *talker
 		c    *talk

@@ -537,6 +537,9 @@ var ratchet = map[string]struct{ harmful, done int }{
 // TestConversations holds all conversations with local understanding alone. With -v
 // it shows those that were not done.
 func TestConversations(t *testing.T) {
+	if raceDetector {
+		t.Skip("it talks by text, and computes: several times as slow with the race detector")
+	}
 	for _, kind := range []string{"unseen", "seen"} {
 		t.Run(kind, func(t *testing.T) {
 			rows := []string{tallyHead}

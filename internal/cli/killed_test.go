@@ -264,15 +264,18 @@ var phases = []string{
 	"listening.ready", "processing.understanding", "processing.generating", "processing.tool", "processing.delegated", "speaking",
 }
 
-// TestKilledServer kills servers a hundred times, while they listen, think, run a tool,
-// delegate, ask for a confirmation or speak. It checks that the callers return, that
-// their conversations continue at the same step, that each trip is booked once, and
+// TestKilledServer kills servers forty times (`make soak`: 400), while they listen, think,
+// run a tool, delegate, ask for a confirmation or speak. It checks that the callers return,
+// that their conversations continue at the same step, that each trip is booked once, and
 // that the advice is told.
 func TestKilledServer(t *testing.T) {
 	const groups = 4
-	kills := 100
-	if testing.Short() {
+	kills := 40
+	switch {
+	case testing.Short():
 		kills = 8
+	case os.Getenv("HOCKET_LONG") != "":
+		kills = 400
 	}
 	var mu sync.Mutex
 	in, conversations := make(map[string]int), 0
@@ -316,6 +319,7 @@ func killServer(t *testing.T, seed uint64, kills int) (in map[string]int, conver
 	n := newNode(t, tripFile(t), filepath.Join(t.TempDir(), "calls.db"), "", "TRIP_URL="+url)
 	n.start()
 	in = make(map[string]int)
+	var next []string // the phases of the kills to come
 	for killed := 0; killed < kills && !t.Failed(); conversations++ {
 		v := &traveller{caller: &caller{t: t, urls: []string{n.url}}}
 		if !v.call(map[string]any{"transport": "text"}) || !v.follow() {
@@ -323,7 +327,13 @@ func killServer(t *testing.T, seed uint64, kills int) (in map[string]int, conver
 		}
 		budget := min(1+rnd.IntN(6), kills-killed)
 		target, nth := "", 0
-		aim := func() { target, nth = phases[rnd.IntN(len(phases))], 1+rnd.IntN(3) }
+		aim := func() {
+			if len(next) == 0 {
+				next = slices.Clone(phases)
+				rnd.Shuffle(len(next), func(i, j int) { next[i], next[j] = next[j], next[i] })
+			}
+			target, nth, next = next[0], 1+rnd.IntN(3), next[1:]
+		}
 		aim()
 		v.eachPhase = func(phase string) {
 			if phase == target {
