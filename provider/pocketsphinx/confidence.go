@@ -73,12 +73,22 @@ func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // confidence returns the confidence in the words at the end of an utterance: the
 // expected share of correct words. The weights were fitted by logistic regression
-// to recordings of speech and noise; README.md has the distributions.
+// to recordings of speech and noise; README.md has its distribution.
 func (e evidence) confidence() float64 {
 	if e.frames == 0 {
 		return 0
 	}
 	return logistic(-4.43 + 0.095*e.margin + 2.56*e.posterior - 0.058*e.misfit)
+}
+
+// isNoise reports whether a final with this confidence is no words at all. Nobody has been
+// understood below these limits; where an answer is expected, a caller who is not
+// understood should rather be asked again.
+func isNoise(confidence float64, expected bool) bool {
+	if expected {
+		return confidence < 0.01
+	}
+	return confidence < 0.03
 }
 
 // partialConfidence returns the confidence in words during an utterance. There is

@@ -116,5 +116,8 @@ func (s *Stream) judge(lm port.Transcript) (port.Transcript, error) {
 		return t.grammar, nil
 	}
 	lm.Confidence = t.lmEvidence.confidence()
+	if isNoise(lm.Confidence, s.expected != nil) {
+		return port.Transcript{}, nil
+	}
 	return lm, nil
 }

@@ -34,6 +34,17 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
+func TestNoiseHasNoWords(t *testing.T) {
+	for _, tc := range []struct {
+		confidence     float64
+		expected, want bool
+	}{{0, false, true}, {0.025, false, true}, {0.1, false, false}, {0.005, true, true}, {0.025, true, false}} {
+		if got := isNoise(tc.confidence, tc.expected); got != tc.want {
+			t.Errorf("isNoise(%v, %v) = %v", tc.confidence, tc.expected, got)
+		}
+	}
+}
+
 func TestConfidenceFollowsTheEvidence(t *testing.T) {
 	speech := evidence{words: 7, frames: 180, misfit: 23, posterior: 0.86, margin: maxMargin}
 	noise := evidence{words: 2, frames: 90, misfit: 44, posterior: 0.3, margin: 5}
