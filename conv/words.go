@@ -172,9 +172,16 @@ func (c *Conversation) hearWhileThinking(text string, confidence float64, final,
 	c.afterWords(ends)
 }
 
+// faint is the confidence below which final words over the agent's audio are a noise or the rest
+// of an echo. Without the agent's audio such words are asked for again. Zero is unknown.
+const faint = 0.03
+
 // hearOverAgent handles words while the agent's audio plays.
 func (c *Conversation) hearOverAgent(text string, confidence float64, final, ends bool) {
 	over := &c.st.Over
+	if final && confidence > 0 && confidence < faint {
+		text = ""
+	}
 	verdict := c.ear.classify(text, c.st.Reply.Text)
 	before := over.Partial
 	stood := c.ear.classify(joinWords(over.Text, turn.Stood(before, text)), c.st.Reply.Text)
