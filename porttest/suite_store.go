@@ -273,3 +273,33 @@ func testFencing(t *testing.T, open func(*testing.T) Stores) {
 		}
 	})
 }
+
+// Save saves a snapshot of a conversation that nobody holds.
+func Save(t testing.TB, s port.Store, id, snapshot string) {
+	t.Helper()
+	if err := s.Save(t.Context(), port.Hold{ID: id}, []byte(snapshot)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WantLoaded checks that a conversation has a snapshot.
+func WantLoaded(t testing.TB, s port.Store, id, want string) {
+	t.Helper()
+	got, ok, err := s.Load(t.Context(), id)
+	if err != nil || !ok || string(got) != want {
+		t.Fatalf("load %q: %d bytes, there %v, error %v; expected %d bytes", id, len(got), ok, err, len(want))
+	}
+}
+
+// WantError checks that an error contains each of the words.
+func WantError(t testing.TB, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected one with %q", words)
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("error %q does not contain %q", err, w)
+		}
+	}
+}

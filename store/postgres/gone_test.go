@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/waittest"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // TestNothingIsLeft checks that no row of a deleted or expired conversation is left. Its
@@ -82,12 +83,12 @@ func TestExpireLooksAgain(t *testing.T) {
 	url := server.Database(t)
 	s, admin := begun(t, Options{URL: url}), other(t, url)
 	for _, id := range []string{"old", "saved again", "claimed again"} {
-		saved(t, s, id, "x")
+		porttest.Save(t, s, id, "x")
 	}
 	given := claimed(t, s, "given up again", "node")
 	execute(t, admin, "UPDATE hocket.snapshots SET saved = now() - interval '1 hour'")
 	execute(t, admin, "UPDATE hocket.claims SET moved = now() - interval '1 hour'")
-	saved(t, s, "saved again", "y")
+	porttest.Save(t, s, "saved again", "y")
 	claimed(t, s, "claimed again", "node")
 	if err := s.Release(t.Context(), given, false); err != nil {
 		t.Fatal(err)
@@ -100,8 +101,8 @@ func TestExpireLooksAgain(t *testing.T) {
 	if _, ok, err := s.Load(t.Context(), "old"); ok || err != nil {
 		t.Errorf("there %v, error %v", ok, err)
 	}
-	wantLoaded(t, s, "saved again", "y")
-	wantLoaded(t, s, "claimed again", "x")
+	porttest.WantLoaded(t, s, "saved again", "y")
+	porttest.WantLoaded(t, s, "claimed again", "x")
 	if err := s.Grant(t.Context(), given, grant([]byte("access"), nil)); err != nil {
 		t.Errorf("its claim is gone: %v", err)
 	}

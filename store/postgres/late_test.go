@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // TestStatementsThatArriveLate checks statements that a process has given up and repeated,
@@ -71,7 +72,7 @@ func TestStatementsThatArriveLate(t *testing.T) {
 		}
 		return err
 	})
-	wantLoaded(t, now, "a", "new")
+	porttest.WantLoaded(t, now, "a", "new")
 	for token, want := range map[string]string{"rnew": "a", "rold": ""} {
 		if id, _, err := now.Resume(t.Context(), []byte(token)); err != nil || id != want {
 			t.Errorf("%s is valid for %q, error %v; expected %q", token, id, err, want)
@@ -103,7 +104,7 @@ func TestWritesOfTheNextClaim(t *testing.T) {
 	if err := next.Grant(t.Context(), h, port.Grant{Now: port.Tokens{Resume: []byte("next")}}); err != nil {
 		t.Fatal(err)
 	}
-	wantLoaded(t, next, "a", "next")
+	porttest.WantLoaded(t, next, "a", "next")
 	if id, _, err := next.Resume(t.Context(), []byte("next")); err != nil || id != "a" {
 		t.Errorf("%q, error %v", id, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // other opens another connection to the database of a store.
@@ -127,7 +128,7 @@ func TestClaimWaitsForWrite(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		wantLoaded(t, s, "a", "written")
+		porttest.WantLoaded(t, s, "a", "written")
 	}
 }
 

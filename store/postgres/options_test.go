@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/pgtest"
+	"github.com/hocketvoice/hocket/porttest"
 
 	"github.com/hocketvoice/hocket/store"
 )
@@ -133,8 +134,8 @@ func TestTLS(t *testing.T) {
 	if err := s.pool.QueryRow(t.Context(), "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&on); err != nil || !on {
 		t.Errorf("encrypted: %v, error %v", on, err)
 	}
-	saved(t, s, "a", "x")
-	wantLoaded(t, s, "a", "x")
+	porttest.Save(t, s, "a", "x")
+	porttest.WantLoaded(t, s, "a", "x")
 	_, err := Open(t.Context(), Options{URL: secure("sslmode=verify-full")}) // signed by nobody who is known
 	wantError(t, err, "certificate")
 }
@@ -157,7 +158,7 @@ func TestErrorsHoldNoValues(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	url := server.Database(t)
 	s, small := begun(t, Options{URL: url}), begun(t, Options{URL: url, MaxSnapshot: 10})
-	saved(t, s, "a", "more than ten bytes")
+	porttest.Save(t, s, "a", "more than ten bytes")
 	if err := s.Append(t.Context(), claimed(t, s, "b", "n"), 1, []byte("more than ten bytes")); err != nil {
 		t.Fatal(err)
 	}

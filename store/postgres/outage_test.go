@@ -9,6 +9,7 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/waittest"
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // calls returns every call of a store, by name.
@@ -90,7 +91,7 @@ func TestServerRestarts(t *testing.T) {
 		server.Continue(t)
 		eventually(t, calls(s)["beat"])
 		allSucceed(t, s)
-		wantLoaded(t, s, "held", "before")
+		porttest.WantLoaded(t, s, "held", "before")
 	}
 }
 
@@ -107,7 +108,7 @@ func TestConnectionsAreCut(t *testing.T) {
 	}
 	p.Cut()
 	eventually(t, calls(s)["nodes"])
-	wantLoaded(t, s, "a", "x")
+	porttest.WantLoaded(t, s, "a", "x")
 }
 
 // TestDeadConnection checks that each call ends with its own limit or the caller's if the database
@@ -174,7 +175,7 @@ func TestStatementTimeout(t *testing.T) {
 	p.Revive()
 	execute(t, blocker, "COMMIT")
 	eventually(t, func(ctx context.Context) error { return s.Save(ctx, h, []byte("y")) })
-	wantLoaded(t, s, "a", "y")
+	porttest.WantLoaded(t, s, "a", "y")
 }
 
 // TestPoolIsBounded checks that a store has no more connections than its URL says, and that a

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"sync"
 	"testing"
+
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 func TestSchemaVersionIsThatOfTheLastMigration(t *testing.T) {
@@ -45,8 +47,8 @@ func TestConcurrentOpen(t *testing.T) {
 		t.Errorf("%d migrations were run, error %v", n, err)
 	}
 	s := begun(t, Options{URL: url})
-	saved(t, s, "a", "x")
-	wantLoaded(t, s, "a", "x")
+	porttest.Save(t, s, "a", "x")
+	porttest.WantLoaded(t, s, "a", "x")
 }
 
 // TestOpenExistingOnly checks that opening an existing store only does not create one.
@@ -60,8 +62,8 @@ func TestOpenExistingOnly(t *testing.T) {
 	if err := other(t, url).QueryRow(t.Context(), "SELECT to_regnamespace('hocket') IS NOT NULL").Scan(&there); err != nil || there {
 		t.Errorf("a schema is there: %v, error %v", there, err)
 	}
-	saved(t, begun(t, Options{URL: url}), "a", "x")
-	wantLoaded(t, begun(t, Options{URL: url, Existing: true}), "a", "x")
+	porttest.Save(t, begun(t, Options{URL: url}), "a", "x")
+	porttest.WantLoaded(t, begun(t, Options{URL: url, Existing: true}), "a", "x")
 }
 
 // TestSchemaOfAnAdministrator checks that a role that must not create a schema can use an
@@ -76,8 +78,8 @@ func TestSchemaOfAnAdministrator(t *testing.T) {
 		}
 	})
 	s := begun(t, Options{URL: url + "&role=tenant"})
-	saved(t, s, "a", "x")
-	wantLoaded(t, s, "a", "x")
+	porttest.Save(t, s, "a", "x")
+	porttest.WantLoaded(t, s, "a", "x")
 	_, err := Open(t.Context(), Options{URL: server.Database(t) + "&role=tenant"})
 	wantError(t, err, "migrate from version 0", "permission denied")
 }
@@ -98,11 +100,11 @@ func TestNewerVersionIsRefused(t *testing.T) {
 func TestReopened(t *testing.T) {
 	url := server.Database(t)
 	first := begun(t, Options{URL: url})
-	saved(t, first, "a", "at step 7")
+	porttest.Save(t, first, "a", "at step 7")
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := first.Load(t.Context(), "a")
 	wantError(t, err, "closed pool")
-	wantLoaded(t, begun(t, Options{URL: url}), "a", "at step 7")
+	porttest.WantLoaded(t, begun(t, Options{URL: url}), "a", "at step 7")
 }

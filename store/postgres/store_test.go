@@ -31,32 +31,10 @@ func begun(t testing.TB, o Options) *Store {
 	return s
 }
 
-func saved(t testing.TB, s *Store, id, snapshot string) {
-	t.Helper()
-	if err := s.Save(t.Context(), port.Hold{ID: id}, []byte(snapshot)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantLoaded(t testing.TB, s *Store, id, want string) {
-	t.Helper()
-	got, ok, err := s.Load(t.Context(), id)
-	if err != nil || !ok || string(got) != want {
-		t.Fatalf("load %q: %d bytes, there %v, error %v; expected %d bytes", id, len(got), ok, err, len(want))
-	}
-}
-
 // wantError checks that an error contains each of the words, and not the password.
 func wantError(t testing.TB, err error, words ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, expected one with %q", words)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("error %q does not contain %q", err, w)
-		}
-	}
+	porttest.WantError(t, err, words...)
 	for _, part := range []string{"secret", "/?#"} {
 		if strings.Contains(err.Error(), part) {
 			t.Errorf("error %q tells the password", err)

@@ -87,7 +87,7 @@ func TestConversationGoesOn(t *testing.T) {
 	path := newPath(t)
 	for i, snapshot := range snapshotsOfCall(t, 1) {
 		first := begun(t, Options{Path: path})
-		saved(t, first, "call", string(snapshot))
+		porttest.Save(t, first, "call", string(snapshot))
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func BenchmarkLoad(b *testing.B) {
 		snapshots, size := lastOf(b, n)
 		b.Run(fmt.Sprintf("%dB", size), func(b *testing.B) {
 			s := begun(b, Options{Path: newPath(b)})
-			saved(b, s, "call", string(snapshots[len(snapshots)-1]))
+			porttest.Save(b, s, "call", string(snapshots[len(snapshots)-1]))
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, ok, err := s.Load(b.Context(), "call"); err != nil || !ok {
@@ -173,7 +173,7 @@ func BenchmarkStores(b *testing.B) {
 func BenchmarkDelete(b *testing.B) {
 	s := begun(b, Options{Path: newPath(b)})
 	for b.Loop() {
-		saved(b, s, "call", string(pattern(4)))
+		porttest.Save(b, s, "call", string(pattern(4)))
 		if err := s.Delete(b.Context(), "call"); err != nil {
 			b.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func BenchmarkDelete(b *testing.B) {
 // BenchmarkOpen measures the opening of an existing file.
 func BenchmarkOpen(b *testing.B) {
 	path := newPath(b)
-	saved(b, begun(b, Options{Path: path}), "call", "step")
+	porttest.Save(b, begun(b, Options{Path: path}), "call", "step")
 	for b.Loop() {
 		s, err := Open(b.Context(), Options{Path: path})
 		if err != nil {

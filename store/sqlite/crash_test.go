@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // pattern returns the snapshot of step n: 10 bytes to 40 KB that contain n everywhere.
@@ -140,8 +141,8 @@ func TestTwoProcesses(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the child prints %q", lines.Text())
 		}
-		saved(t, s, "own", string(pattern(step)))
-		wantLoaded(t, s, "own", string(pattern(step)))
+		porttest.Save(t, s, "own", string(pattern(step)))
+		porttest.WantLoaded(t, s, "own", string(pattern(step)))
 		b, ok, err := s.Load(t.Context(), "call")
 		if n, whole := patternNumber(b); err != nil || !ok || !whole || n < told {
 			t.Fatalf("step %d, whole %v, there %v, error %v; reported up to %d", n, whole, ok, err, told)
@@ -155,8 +156,8 @@ func TestTwoProcesses(t *testing.T) {
 	if err := cmd.Wait(); err == nil {
 		t.Error("the child was not killed")
 	}
-	saved(t, s, "own", "after its death")
-	wantLoaded(t, s, "own", "after its death")
+	porttest.Save(t, s, "own", "after its death")
+	porttest.WantLoaded(t, s, "own", "after its death")
 }
 
 // image returns a store with a few snapshots, as bytes.
@@ -168,7 +169,7 @@ func image(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	for n := range 8 {
-		saved(t, s, fmt.Sprint("call ", n), string(pattern(n)))
+		porttest.Save(t, s, fmt.Sprint("call ", n), string(pattern(n)))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -247,10 +248,10 @@ func TestDamagedFile(t *testing.T) {
 	write(b)
 	s := begun(t, Options{Path: path})
 	_, _, err := s.Load(t.Context(), "call 5")
-	wantError(t, err, path, `load "call 5"`, "the checksum of the snapshot is wrong")
-	wantLoaded(t, s, "call 4", string(pattern(4)))
-	saved(t, s, "call 5", "again") // it can be replaced
-	wantLoaded(t, s, "call 5", "again")
+	porttest.WantError(t, err, path, `load "call 5"`, "the checksum of the snapshot is wrong")
+	porttest.WantLoaded(t, s, "call 4", string(pattern(4)))
+	porttest.Save(t, s, "call 5", "again") // it can be replaced
+	porttest.WantLoaded(t, s, "call 5", "again")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +266,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 	write(b)
 	_, err = Open(t.Context(), Options{Path: path})
-	wantError(t, err, path, "the file is damaged")
+	porttest.WantError(t, err, path, "the file is damaged")
 }
 
 // FuzzDamagedFile writes arbitrary bytes into the file. The seeds hit the header, the schema,

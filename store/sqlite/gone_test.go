@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/port"
+	"github.com/hocketvoice/hocket/porttest"
 	"github.com/hocketvoice/hocket/store"
 )
 
@@ -92,7 +93,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Errorf("%d are deleted, error %v; expected 3", n, err)
 	}
 	wantGone(t, path, "Winnetou", "Firehand", "Surehand", "Wabble")
-	wantLoaded(t, s, "held", "x")
+	porttest.WantLoaded(t, s, "held", "x")
 	if err := s.Save(t.Context(), held, []byte("z")); err != nil {
 		t.Error(err)
 	}
@@ -137,10 +138,10 @@ func TestDeletedIsGoneAfterClose(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path})
 	words := strings.Repeat("Winnetou ", 3000)
-	saved(t, s, "long", words)
-	saved(t, s, "short", words[:9])
-	saved(t, s, "shorter now", words)
-	saved(t, s, "shorter now", "step")
+	porttest.Save(t, s, "long", words)
+	porttest.Save(t, s, "short", words[:9])
+	porttest.Save(t, s, "shorter now", words)
+	porttest.Save(t, s, "shorter now", "step")
 	for _, id := range []string{"long", "short"} {
 		if err := s.Delete(t.Context(), id); err != nil {
 			t.Fatal(err)
@@ -161,11 +162,11 @@ func TestExpireLooksAgain(t *testing.T) {
 	s := begun(t, Options{Path: newPath(t), Now: func() time.Time { return time.UnixMilli(now.Load()) }})
 	var ids [][]byte
 	for _, id := range []string{"old", "saved again", "claimed again"} {
-		saved(t, s, id, "x")
+		porttest.Save(t, s, id, "x")
 		ids = append(ids, []byte(id))
 	}
 	now.Add(time.Minute.Milliseconds())
-	saved(t, s, "saved again", "y")
+	porttest.Save(t, s, "saved again", "y")
 	filled(t, s, "claimed again")
 	given, err := s.Claim(t.Context(), "given up again", "node")
 	if err == nil {
@@ -184,7 +185,7 @@ func TestExpireLooksAgain(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	wantLoaded(t, s, "saved again", "y")
+	porttest.WantLoaded(t, s, "saved again", "y")
 	if _, ok, err := s.Load(t.Context(), "claimed again"); !ok || err != nil {
 		t.Errorf("there %v, error %v", ok, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/hocketvoice/hocket/porttest"
 )
 
 // atVersion creates a file with the schema of a version, as the program of that version left
@@ -59,9 +61,9 @@ func TestMigratesAnEmptyFile(t *testing.T) {
 	if v := versionOf(t, path); v != schemaVersion {
 		t.Errorf("version %d", v)
 	}
-	saved(t, s, "call", "step")
+	porttest.Save(t, s, "call", "step")
 	// A second time there is nothing to do: it works while the file is in use.
-	wantLoaded(t, begun(t, Options{Path: path}), "call", "step")
+	porttest.WantLoaded(t, begun(t, Options{Path: path}), "call", "step")
 }
 
 func TestMigratesFromVersion1(t *testing.T) {
@@ -75,7 +77,7 @@ func TestMigratesFromVersion1(t *testing.T) {
 	}
 	// A process of that version still has it open.
 	_, err := Open(t.Context(), Options{Path: path, BusyTimeout: 20 * time.Millisecond})
-	wantError(t, err, path, "other processes have locked the file", "wait for exclusive access to the file")
+	porttest.WantError(t, err, path, "other processes have locked the file", "wait for exclusive access to the file")
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func TestMigratesFromVersion1(t *testing.T) {
 	if v := versionOf(t, path); v != schemaVersion {
 		t.Errorf("version %d", v)
 	}
-	wantLoaded(t, s, "a", "step")
+	porttest.WantLoaded(t, s, "a", "step")
 	if list, err := s.List(t.Context(), 2); err != nil || len(list) != 2 || list[0].ID != "b" {
 		t.Errorf("%v, error %v", list, err)
 	}
@@ -108,8 +110,8 @@ func TestMigrationThatWasCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := begun(t, Options{Path: path})
-		saved(t, s, "call", "step")
-		wantLoaded(t, s, "call", "step")
+		porttest.Save(t, s, "call", "step")
+		porttest.WantLoaded(t, s, "call", "step")
 	}
 }
 
@@ -121,5 +123,5 @@ func TestNewerVersionIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Path: path})
-	wantError(t, err, path, fmt.Sprintf("schema version %d: expected at most %d (a newer program has used it)", schemaVersion+1, schemaVersion))
+	porttest.WantError(t, err, path, fmt.Sprintf("schema version %d: expected at most %d (a newer program has used it)", schemaVersion+1, schemaVersion))
 }

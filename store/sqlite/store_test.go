@@ -50,34 +50,6 @@ func newPath(t testing.TB) string {
 	return filepath.Join(t.TempDir(), "calls.db")
 }
 
-func saved(t testing.TB, s *Store, id, snapshot string) {
-	t.Helper()
-	if err := s.Save(t.Context(), port.Hold{ID: id}, []byte(snapshot)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wantLoaded(t testing.TB, s *Store, id, want string) {
-	t.Helper()
-	got, ok, err := s.Load(t.Context(), id)
-	if err != nil || !ok || string(got) != want {
-		t.Fatalf("load %q: %d bytes, there %v, error %v; expected %d bytes", id, len(got), ok, err, len(want))
-	}
-}
-
-// wantError checks that an error contains each of the words.
-func wantError(t testing.TB, err error, words ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, expected one with %q", words)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("error %q does not contain %q", err, w)
-		}
-	}
-}
-
 // raw opens the file without the store.
 func raw(t testing.TB, path string) *sql.DB {
 	t.Helper()
@@ -134,7 +106,7 @@ func TestOptions(t *testing.T) {
 			}
 			continue
 		}
-		wantError(t, err, c.want)
+		porttest.WantError(t, err, c.want)
 		if _, err := Open(t.Context(), c.o); err == nil {
 			t.Errorf("%+v: opened", c.o)
 		}
@@ -145,15 +117,15 @@ func TestReopened(t *testing.T) {
 	// Characters with a meaning in a file's URI.
 	path := filepath.Join(t.TempDir(), "a b?c=1&_query_only=1%20#ü.db")
 	first := begun(t, Options{Path: path})
-	saved(t, first, "call", "at step 7")
+	porttest.Save(t, first, "call", "at step 7")
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, first.Save(t.Context(), port.Hold{ID: "call"}, nil), "the store is closed")
+	porttest.WantError(t, first.Save(t.Context(), port.Hold{ID: "call"}, nil), "the store is closed")
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
 		t.Errorf("the folder has %v, expected the file alone (%v)", entries, err)
 	}
-	wantLoaded(t, begun(t, Options{Path: path}), "call", "at step 7")
+	porttest.WantLoaded(t, begun(t, Options{Path: path}), "call", "at step 7")
 }
 
 func TestBounds(t *testing.T) {
@@ -161,22 +133,22 @@ func TestBounds(t *testing.T) {
 	s := begun(t, Options{Path: path, MaxSnapshot: 1000})
 	secret := strings.Repeat("secret ", 200)
 	for _, id := range []string{"", strings.Repeat("i", store.MaxID+1)} {
-		wantError(t, s.Save(t.Context(), port.Hold{ID: id}, nil), path, "expected 1 to 512")
+		porttest.WantError(t, s.Save(t.Context(), port.Hold{ID: id}, nil), path, "expected 1 to 512")
 		_, _, err := s.Load(t.Context(), id)
-		wantError(t, err, path, "expected 1 to 512")
-		wantError(t, s.Delete(t.Context(), id), path, "expected 1 to 512")
+		porttest.WantError(t, err, path, "expected 1 to 512")
+		porttest.WantError(t, s.Delete(t.Context(), id), path, "expected 1 to 512")
 	}
-	saved(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
-	wantLoaded(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
+	porttest.Save(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
+	porttest.WantLoaded(t, s, strings.Repeat("i", store.MaxID), secret[:1000])
 	err := s.Save(t.Context(), port.Hold{ID: "call"}, []byte(secret[:1001]))
-	wantError(t, err, path, `save "call"`, "1001 bytes: expected at most 1000")
+	porttest.WantError(t, err, path, `save "call"`, "1001 bytes: expected at most 1000")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
 	}
 	// A value that a store with a higher limit has saved.
-	saved(t, begun(t, Options{Path: path}), "call", secret)
+	porttest.Save(t, begun(t, Options{Path: path}), "call", secret)
 	_, _, err = s.Load(t.Context(), "call")
-	wantError(t, err, path, `load "call"`, "1400 bytes: expected at most 1000")
+	porttest.WantError(t, err, path, `load "call"`, "1400 bytes: expected at most 1000")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
 	}
@@ -184,7 +156,7 @@ func TestBounds(t *testing.T) {
 
 func TestNothingIsSavedForAnEndedContext(t *testing.T) {
 	s := begun(t, Options{Path: newPath(t)})
-	saved(t, s, "call", "before")
+	porttest.Save(t, s, "call", "before")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, loadErr := s.Load(ctx, "call")
@@ -196,17 +168,17 @@ func TestNothingIsSavedForAnEndedContext(t *testing.T) {
 			t.Errorf("error %v, expected context.Canceled", err)
 		}
 	}
-	wantLoaded(t, s, "call", "before")
+	porttest.WantLoaded(t, s, "call", "before")
 }
 
 func TestAnotherProgramHoldsTheLock(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path, BusyTimeout: 20 * time.Millisecond})
-	saved(t, s, "call", "before")
+	porttest.Save(t, s, "call", "before")
 	other := raw(t, path)
 	execute(t, other, "BEGIN IMMEDIATE")
-	wantError(t, s.Save(t.Context(), port.Hold{ID: "call"}, []byte("after")), path, "other processes have locked the file for 20ms")
-	wantLoaded(t, s, "call", "before") // readers do not wait
+	porttest.WantError(t, s.Save(t.Context(), port.Hold{ID: "call"}, []byte("after")), path, "other processes have locked the file for 20ms")
+	porttest.WantLoaded(t, s, "call", "before") // readers do not wait
 	patient := begun(t, Options{Path: path, BusyTimeout: time.Hour})
 
 	// The end of the context ends the wait, long before the busy timeout.
@@ -222,7 +194,7 @@ func TestAnotherProgramHoldsTheLock(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	wantLoaded(t, s, "call", "after")
+	porttest.WantLoaded(t, s, "call", "after")
 }
 
 // TestHandlesOnOneFile uses several handles of one file, as processes that take over from
@@ -258,7 +230,7 @@ func TestHandlesOnOneFile(t *testing.T) {
 	all.Wait()
 	s := begun(t, Options{Path: path})
 	for i := range stores {
-		wantLoaded(t, s, fmt.Sprint("own ", i), string(pattern(rounds-1)))
+		porttest.WantLoaded(t, s, fmt.Sprint("own ", i), string(pattern(rounds-1)))
 	}
 }
 
@@ -278,7 +250,7 @@ func TestConcurrentSaves(t *testing.T) {
 					half <- struct{}{}
 				}
 				if err := s.Save(t.Context(), port.Hold{ID: id}, pattern(n)); err != nil {
-					wantError(t, err, "the store is closed")
+					porttest.WantError(t, err, "the store is closed")
 					return
 				}
 				last[i] = n
@@ -294,7 +266,7 @@ func TestConcurrentSaves(t *testing.T) {
 	all.Wait()
 	again := begun(t, Options{Path: path})
 	for i, n := range last {
-		wantLoaded(t, again, fmt.Sprint(i), string(pattern(n)))
+		porttest.WantLoaded(t, again, fmt.Sprint(i), string(pattern(n)))
 	}
 }
 
@@ -306,12 +278,12 @@ func TestListAndExpire(t *testing.T) {
 	s := begun(t, Options{Path: path, Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return now }})
 	const old = 2*expiredAtOnce + 50 // three transactions
 	for i := range old {
-		saved(t, s, fmt.Sprint(i), "Winnetou")
+		porttest.Save(t, s, fmt.Sprint(i), "Winnetou")
 	}
-	saved(t, s, "kept", "Winnetou")
+	porttest.Save(t, s, "kept", "Winnetou")
 	now = now.Add(time.Hour)
-	saved(t, s, "kept", "later") // the last save counts
-	saved(t, s, "young", strings.Repeat("x", 10_000))
+	porttest.Save(t, s, "kept", "later") // the last save counts
+	porttest.Save(t, s, "young", strings.Repeat("x", 10_000))
 	entries, err := s.List(t.Context(), 3)
 	want := []port.Entry{{ID: "kept", Saved: now, Size: 5}, {ID: "young", Saved: now, Size: 10_000}, {ID: "0", Saved: start, Size: 8}}
 	if err != nil || fmt.Sprint(entries) != fmt.Sprint(want) {
@@ -339,9 +311,9 @@ func TestListAndExpire(t *testing.T) {
 		}
 	}
 	_, err = s.Expire(t.Context(), 0)
-	wantError(t, err, "the age is 0s: expected")
+	porttest.WantError(t, err, "the age is 0s: expected")
 	_, err = s.List(t.Context(), 0)
-	wantError(t, err, "limit is 0: expected")
+	porttest.WantError(t, err, "limit is 0: expected")
 }
 
 // TestExpireWhileOthersWork checks that the log is emptied while others work, and that these
@@ -365,11 +337,11 @@ func TestExpireWhileOthersWork(t *testing.T) {
 		})
 	}
 	for range 10 {
-		saved(t, s, "call", "step")
+		porttest.Save(t, s, "call", "step")
 		if _, err := s.Expire(t.Context(), time.Hour); err != nil {
 			t.Error(err)
 		}
-		wantLoaded(t, s, "call", "step")
+		porttest.WantLoaded(t, s, "call", "step")
 	}
 	stop.Store(true)
 	all.Wait()
@@ -380,18 +352,18 @@ func TestExpireWhileOthersWork(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	path := newPath(t)
 	s := begun(t, Options{Path: path})
-	saved(t, s, "call", "before")
+	porttest.Save(t, s, "call", "before")
 	execute(t, s.writer, "PRAGMA max_page_count = 12")
 	secret := strings.Repeat("secret", 20_000)
 	err := s.Save(t.Context(), port.Hold{ID: "call"}, []byte(secret))
-	wantError(t, err, path, `save "call"`, "the disk is full")
+	porttest.WantError(t, err, path, `save "call"`, "the disk is full")
 	if strings.Contains(err.Error(), "secret") {
 		t.Errorf("the snapshot is in the error: %v", err)
 	}
-	wantLoaded(t, s, "call", "before")
+	porttest.WantLoaded(t, s, "call", "before")
 	execute(t, s.writer, "PRAGMA max_page_count = 1000")
-	saved(t, s, "call", secret)
-	wantLoaded(t, s, "call", secret)
+	porttest.Save(t, s, "call", secret)
+	porttest.WantLoaded(t, s, "call", secret)
 }
 
 func TestModes(t *testing.T) {
@@ -402,7 +374,7 @@ func TestModes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		saved(t, begun(t, Options{Path: path}), "call", "step")
+		porttest.Save(t, begun(t, Options{Path: path}), "call", "step")
 		for _, suffix := range []string{"", "-wal", "-shm"} {
 			info, err := os.Stat(path + suffix)
 			if err != nil {
@@ -446,7 +418,7 @@ func TestInvalidFiles(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := os.ReadFile(c.path)
 			_, err := Open(t.Context(), Options{Path: c.path})
-			wantError(t, err, "store "+c.path+": open:", c.want)
+			porttest.WantError(t, err, "store "+c.path+": open:", c.want)
 			if after, _ := os.ReadFile(c.path); !bytes.Equal(after, before) {
 				t.Error("the file was changed")
 			}
@@ -463,7 +435,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Path: filepath.Join(dir, "calls.db")})
-	wantError(t, err, "the folder takes no new file")
+	porttest.WantError(t, err, "the folder takes no new file")
 	if !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("error %v", err)
 	}
