@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
@@ -240,23 +239,41 @@ func agentModel(def *settings.Agent, own config.Model, installation *config.Conf
 	if own.Name != "" {
 		name = own.Name // the config says which server has it
 	}
-	list := installation.Models
-	if installation.Model.Name != "" {
-		list = append([]config.Model{installation.Model}, list...)
+	models := catalogue[config.Model]{
+		what: "model", kind: "model", key: "model", name: func(m *config.Model) string { return m.Name },
+		usual: installation.Model, others: installation.Models,
 	}
-	if i := slices.IndexFunc(list, func(m config.Model) bool { return m.Name == name }); i >= 0 {
-		return list[i], nil
-	}
-	if name == "" {
-		return installation.Model, nil
+	return models.named(name, installation)
+}
+
+// catalogue has the services of a kind that a config describes.
+type catalogue[S any] struct {
+	what, kind string // what an agent names, in full and in short
+	key        string // of the usual one; that of the others has an s more
+	name       func(*S) string
+	usual      S
+	others     []S
+}
+
+// named returns the service with a name, or the usual one if the name is empty.
+func (s *catalogue[S]) named(name string, installation *config.Config) (S, error) {
+	list := s.others
+	if s.name(&s.usual) != "" {
+		list = append([]S{s.usual}, list...)
 	}
 	names := make([]string, len(list))
 	for i := range list {
-		names[i] = list[i].Name
+		if names[i] = s.name(&list[i]); names[i] == name {
+			return list[i], nil
+		}
 	}
-	p := installation.Problem("models", fmt.Sprintf("the agent names the model %q: expected a model of that name here", name))
+	if name == "" {
+		return s.usual, nil
+	}
+	p := installation.Problem(s.key+"s", fmt.Sprintf("the agent names the %s %q: expected a %s of that name here", s.what, name, s.kind))
 	if p.Suggestion = config.Nearest(name, names); len(names) == 0 {
-		p.Key, p.Message = "model", fmt.Sprintf("is missing: the agent names the model %q, whose server must be given in this config", name)
+		p.Key, p.Message = s.key, fmt.Sprintf("is missing: the agent names the %s %q, whose server must be given in this config", s.what, name)
 	}
-	return config.Model{}, config.Problems{p}
+	var none S
+	return none, config.Problems{p}
 }

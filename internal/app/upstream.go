@@ -83,25 +83,11 @@ func agentUpstream(def *settings.Agent, own config.Upstream, installation *confi
 		}
 		return own, nil
 	}
-	list := installation.Upstreams
-	if installation.Upstream.Name != "" {
-		list = append([]config.Upstream{installation.Upstream}, list...)
+	upstreams := catalogue[config.Upstream]{
+		what: "speech-to-speech service", kind: "service", key: "upstream", name: func(u *config.Upstream) string { return u.Name },
+		usual: installation.Upstream, others: installation.Upstreams,
 	}
-	if i := slices.IndexFunc(list, func(u config.Upstream) bool { return u.Name == name }); i >= 0 {
-		return list[i], nil
-	}
-	if name == "" {
-		return installation.Upstream, nil
-	}
-	names := make([]string, len(list))
-	for i := range list {
-		names[i] = list[i].Name
-	}
-	p := installation.Problem("upstreams", fmt.Sprintf("the agent names the speech-to-speech service %q: expected a service of that name here", name))
-	if p.Suggestion = config.Nearest(name, names); len(names) == 0 {
-		p.Key, p.Message = "upstream", fmt.Sprintf("is missing: the agent names the speech-to-speech service %q, whose server must be given in this config", name)
-	}
-	return config.Upstream{}, config.Problems{p}
+	return upstreams.named(name, installation)
 }
 
 // upstreamOptions returns the options of a described speech-to-speech service.
