@@ -373,24 +373,7 @@ func TestLiveLegFails(t *testing.T) {
 	for frame := 1; frame < 400; frame += 57 {
 		for _, where := range []string{"read", "write", "clear"} {
 			p := interrupted(turn.BargeInOptions{}, 50, 900*ms, "no in the evening")
-			switch where {
-			case "read":
-				p.leg.Person = func(m porttest.Moment) porttest.Sound {
-					if m.N == frame {
-						return porttest.Sound{Err: broken}
-					}
-					return porttest.Sound{PCM: porttest.Tone(16000, 20*ms)}
-				}
-			case "write":
-				p.leg.OnWrite = func(_ context.Context, n int, _ audio.Frame) error {
-					if n == frame {
-						return broken
-					}
-					return nil
-				}
-			case "clear":
-				p.leg.OnClear = func(context.Context) error { return broken }
-			}
+			p.breakLeg(where, frame, broken)
 			live(t, p, func(c *call) {
 				if !errors.Is(c.err, broken) || !strings.Contains(c.err.Error(), where) {
 					t.Errorf("%s fails at frame %d: Run returned %v", where, frame, c.err)

@@ -718,30 +718,35 @@ func TestVirtualHangUpInEachPhase(t *testing.T) {
 	}
 }
 
+// breakLeg lets the leg fail where it reads or writes a frame or is cleared.
+func (p *plan) breakLeg(where string, frame int, err error) {
+	switch where {
+	case "read":
+		p.leg.Person = func(m porttest.Moment) porttest.Sound {
+			if m.N == frame {
+				return porttest.Sound{Err: err}
+			}
+			return porttest.Sound{PCM: porttest.Tone(16000, 20*ms)}
+		}
+	case "write":
+		p.leg.OnWrite = func(_ context.Context, n int, _ audio.Frame) error {
+			if n == frame {
+				return err
+			}
+			return nil
+		}
+	case "clear":
+		p.leg.OnClear = func(context.Context) error { return err }
+	}
+}
+
 // A leg that fails ends the call with its error, whatever was going on.
 func TestVirtualLegFails(t *testing.T) {
 	broken := errors.New("the socket is closed")
 	for frame := 0; frame < 400; frame += 23 {
 		for _, where := range []string{"read", "write", "clear"} {
 			p := interrupted(turn.BargeInOptions{}, 50, 900*ms, "no in the evening")
-			switch where {
-			case "read":
-				p.leg.Person = func(m porttest.Moment) porttest.Sound {
-					if m.N == frame {
-						return porttest.Sound{Err: broken}
-					}
-					return porttest.Sound{PCM: porttest.Tone(16000, 20*ms)}
-				}
-			case "write":
-				p.leg.OnWrite = func(_ context.Context, n int, _ audio.Frame) error {
-					if n == frame {
-						return broken
-					}
-					return nil
-				}
-			case "clear":
-				p.leg.OnClear = func(context.Context) error { return broken }
-			}
+			p.breakLeg(where, frame, broken)
 			c := hold(t, p)
 			if !errors.Is(c.err, broken) || !strings.Contains(c.err.Error(), where) {
 				t.Errorf("%s fails at frame %d: the call ended with %v", where, frame, c.err)
