@@ -22,8 +22,8 @@ const HostedKey = "sesame-0123456789"
 
 // HostedRecognizer describes a recognizer that is reached over a network, and its fake.
 type HostedRecognizer struct {
-	// Fake returns a fake that has the key [HostedKey] and the engine, and its server.
-	Fake func(engine port.Recognizer) (http.Handler, *fakes.Server)
+	// Fake returns a fake that has the key [HostedKey] and the engine.
+	Fake func(engine port.Recognizer) fakes.Service
 	// Open returns a recognizer that reaches the fake with the transport, if that is not
 	// nil, at a ws URL with the host.
 	Open func(t *testing.T, host string, transport http.RoundTripper) (port.Recognizer, error)
@@ -34,8 +34,8 @@ type HostedRecognizer struct {
 func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 	t.Run("port", func(t *testing.T) {
 		TestRecognizer(t, func(t *testing.T) port.Recognizer {
-			h, server := c.Fake(&Recognizer{Texts: []string{"from new york", "to boston", "on friday", "yes", "no", "a", "b", "c", "d", "e", "f", "g"}})
-			return openHosted(t, h, server, c.Open)
+			f := c.Fake(&Recognizer{Texts: []string{"from new york", "to boston", "on friday", "yes", "no", "a", "b", "c", "d", "e", "f", "g"}})
+			return openHosted(t, f, c.Open)
 		}, RecognizerCapabilities{Language: "en"})
 	})
 	for _, rule := range []struct {
@@ -63,9 +63,10 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, server := c.Fake(&Recognizer{Texts: []string{"from new york to boston", "on friday please", "yes"}})
+				f := c.Fake(&Recognizer{Texts: []string{"from new york to boston", "on friday please", "yes"}})
+				server := f.Behind()
 				server.Faults = rule.faults
-				withHosted(t, h, c.Open, func(r port.Recognizer, net *nettest.Memory) {
+				withHosted(t, f, c.Open, func(r port.Recognizer, net *nettest.Memory) {
 					p := &caller{t: t, c: c, r: r, net: net, server: server, sleep: time.Sleep} //nolint:forbidigo // in a bubble
 					rule.test(p)
 					p.close()
@@ -77,14 +78,14 @@ func TestHostedRecognizer(t *testing.T, c HostedRecognizer) {
 
 // openHosted opens an adapter of a fake that is served by a port of this machine until the test
 // ends. The fake must have seen no rule broken by then.
-func openHosted[P any](t *testing.T, h http.Handler, server *fakes.Server, open func(*testing.T, string, http.RoundTripper) (P, error)) P {
+func openHosted[P any](t *testing.T, f fakes.Service, open func(*testing.T, string, http.RoundTripper) (P, error)) P {
 	t.Helper()
-	s := httptest.NewServer(h)
+	s := httptest.NewServer(f)
 	p, err := open(t, strings.TrimPrefix(s.URL, "http://"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closeOf(t, p); s.Close(); wantRules(t, server) })
+	t.Cleanup(func() { closeOf(t, p); s.Close(); wantRules(t, f.Behind()) })
 	return p
 }
 

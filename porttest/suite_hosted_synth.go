@@ -18,8 +18,8 @@ import (
 
 // HostedSynthesizer describes a synthesizer that is reached over a network, and its fake.
 type HostedSynthesizer struct {
-	// Fake returns a fake that has the key [HostedKey] and the mouth, and its server.
-	Fake func(mouth fakes.Mouth) (http.Handler, *fakes.Server)
+	// Fake returns a fake that has the key [HostedKey] and the mouth.
+	Fake func(mouth fakes.Mouth) fakes.Service
 	// Open returns a synthesizer that reaches the fake with the transport, if that is not
 	// nil, at a ws URL with the host.
 	Open func(t *testing.T, host string, transport http.RoundTripper) (port.Synthesizer, error)
@@ -34,8 +34,7 @@ type HostedSynthesizer struct {
 func TestHostedSynthesizer(t *testing.T, c HostedSynthesizer) {
 	t.Run("port", func(t *testing.T) {
 		TestSynthesizer(t, func(t *testing.T) port.Synthesizer {
-			h, server := c.Fake(fakes.Mouth{Engine: &Synthesizer{}})
-			return openHosted(t, h, server, c.Open)
+			return openHosted(t, c.Fake(fakes.Mouth{Engine: &Synthesizer{}}), c.Open)
 		}, SynthesizerCapabilities{Language: "en", Marks: !c.NoMarks, Repeatable: true})
 	})
 	for _, rule := range []struct {
@@ -58,9 +57,10 @@ func TestHostedSynthesizer(t *testing.T, c HostedSynthesizer) {
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, server := c.Fake(fakes.Mouth{Engine: &Synthesizer{}, Speed: 4})
+				f := c.Fake(fakes.Mouth{Engine: &Synthesizer{}, Speed: 4})
+				server := f.Behind()
 				server.Faults = rule.faults
-				withHosted(t, h, c.Open, func(v port.Synthesizer, net *nettest.Memory) {
+				withHosted(t, f, c.Open, func(v port.Synthesizer, net *nettest.Memory) {
 					rule.test(&listener{t: t, c: c, v: v, net: net, server: server, sleep: time.Sleep}) //nolint:forbidigo // in a bubble
 				})
 			})

@@ -2,6 +2,7 @@ package porttest
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -53,6 +54,33 @@ func WantFailures(t *testing.T, classes map[string]string, receive func(socket.M
 		if f, ok := errors.AsType[*port.Failure](err); !ok || f.Code != class {
 			t.Errorf("%s: %v, want %s", message, err, class)
 		}
+	}
+}
+
+// WantHeard checks what a message of a service says, in short: its fixed words, each of the others
+// after a +, ! for an endpoint, . for the answer to a Finalize, the language, and after a space the
+// length of the sound that was processed and the end-of-turn score. Messages that say several
+// things have a | in between.
+func WantHeard(t *testing.T, h hosted.Hearing, message, want string) {
+	t.Helper()
+	all, err := h.Receive(socket.Text(message))
+	parts := make([]string, len(all))
+	for i, x := range all {
+		s := ""
+		for _, f := range x.Fixed {
+			s += f.Text
+		}
+		for _, v := range x.Volatile {
+			s += "+" + v.Text
+		}
+		s += map[bool]string{true: "!"}[x.Endpoint] + map[bool]string{true: "."}[x.Finalized] + x.Language
+		if x.Through != 0 || x.EndOfTurn != 0 {
+			s += fmt.Sprint(" ", x.Through, " ", x.EndOfTurn)
+		}
+		parts[i] = s
+	}
+	if got := strings.Join(parts, "|"); got != want || err != nil {
+		t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
 	}
 }
 
@@ -112,12 +140,12 @@ type Rudeness struct {
 }
 
 // TestFakeRefuses checks that a fake refuses what clients must not do, once.
-func TestFakeRefuses(t *testing.T, url string, header http.Header, open func() (http.Handler, *fakes.Server), cases map[string]Rudeness) {
+func TestFakeRefuses(t *testing.T, url string, header http.Header, open func() fakes.Service, cases map[string]Rudeness) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h, server := open()
-				d := socket.New(socket.Options{Transport: nettest.Serve(t, h).Transport()})
+				f := open()
+				d := socket.New(socket.Options{Transport: nettest.Serve(t, f).Transport()})
 				defer d.Close()
 				conn, err := d.Dial(t.Context(), url, header)
 				if err != nil {
@@ -150,7 +178,7 @@ func TestFakeRefuses(t *testing.T, url string, header http.Header, open func() (
 				for m := range told {
 					found = found || strings.Contains(m, c.Want)
 				}
-				if broken := server.Broken(); !found || len(broken) != 1 || !strings.Contains(broken[0], c.Want) {
+				if broken := f.Behind().Broken(); !found || len(broken) != 1 || !strings.Contains(broken[0], c.Want) {
 					t.Errorf("broken rules %q, told %v, want %q once", broken, found, c.Want)
 				}
 			})

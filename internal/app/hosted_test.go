@@ -32,13 +32,13 @@ import (
 
 // hostedEar is a recognizer of a vendor with its fake.
 type hostedEar struct {
-	fake func(engine port.Recognizer) (http.Handler, *fakes.Server)
+	fake func(engine port.Recognizer) fakes.Service
 	open func(http.RoundTripper) (hostedRecognizer, error) // the transport reaches the fake
 }
 
 // hostedMouth is a synthesizer of a vendor with its fake.
 type hostedMouth struct {
-	fake func(mouth fakes.Mouth) (http.Handler, *fakes.Server)
+	fake func(mouth fakes.Mouth) fakes.Service
 	open func(http.RoundTripper) (hostedSynthesizer, error)
 }
 
@@ -65,9 +65,8 @@ func deepgramOptions(model string, t http.RoundTripper) deepgram.Options {
 
 func novaEar() hostedEar {
 	return hostedEar{
-		func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &deepgramfake.Nova{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
+		func(engine port.Recognizer) fakes.Service {
+			return &deepgramfake.Nova{Key: porttest.HostedKey, Engine: engine}
 		},
 		func(t http.RoundTripper) (hostedRecognizer, error) {
 			return deepgram.NewRecognizer(deepgramOptions("", t))
@@ -77,9 +76,8 @@ func novaEar() hostedEar {
 
 func fluxEar() hostedEar {
 	return hostedEar{
-		func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &deepgramfake.Flux{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
+		func(engine port.Recognizer) fakes.Service {
+			return &deepgramfake.Flux{Key: porttest.HostedKey, Engine: engine}
 		},
 		func(t http.RoundTripper) (hostedRecognizer, error) {
 			return deepgram.NewRecognizer(deepgramOptions("flux-general-en", t))
@@ -89,10 +87,7 @@ func fluxEar() hostedEar {
 
 func auraMouth() hostedMouth {
 	return hostedMouth{
-		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
-			f := &deepgramfake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
-			return f, &f.Server
-		},
+		func(m fakes.Mouth) fakes.Service { return &deepgramfake.Synthesizer{Key: porttest.HostedKey, Mouth: m} },
 		func(t http.RoundTripper) (hostedSynthesizer, error) {
 			return deepgram.NewSynthesizer(deepgramOptions("", t))
 		},
@@ -101,10 +96,7 @@ func auraMouth() hostedMouth {
 
 func cartesiaMouth() hostedMouth {
 	return hostedMouth{
-		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
-			f := &cartesiafake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
-			return f, &f.Server
-		},
+		func(m fakes.Mouth) fakes.Service { return &cartesiafake.Synthesizer{Key: porttest.HostedKey, Mouth: m} },
 		func(t http.RoundTripper) (hostedSynthesizer, error) {
 			return cartesia.NewSynthesizer(cartesia.Options{URL: "ws://cartesia.test/tts/websocket", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
 		},
@@ -113,9 +105,8 @@ func cartesiaMouth() hostedMouth {
 
 func elevenlabsMouth() hostedMouth {
 	return hostedMouth{
-		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
-			f := &elevenlabsfake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
-			return f, &f.Server
+		func(m fakes.Mouth) fakes.Service {
+			return &elevenlabsfake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
 		},
 		func(t http.RoundTripper) (hostedSynthesizer, error) {
 			return elevenlabs.NewSynthesizer(elevenlabs.Options{URL: "ws://elevenlabs.test/v1/text-to-speech", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
@@ -125,9 +116,8 @@ func elevenlabsMouth() hostedMouth {
 
 func sonioxEar() hostedEar {
 	return hostedEar{
-		func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &soniofake.Recognizer{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
+		func(engine port.Recognizer) fakes.Service {
+			return &soniofake.Recognizer{Key: porttest.HostedKey, Engine: engine}
 		},
 		func(t http.RoundTripper) (hostedRecognizer, error) {
 			return soniox.NewRecognizer(soniox.Options{URL: "ws://stt.test/", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
@@ -137,10 +127,7 @@ func sonioxEar() hostedEar {
 
 func sonioxMouth() hostedMouth {
 	return hostedMouth{
-		func(m fakes.Mouth) (http.Handler, *fakes.Server) {
-			f := &soniofake.Synthesizer{Key: porttest.HostedKey, Mouth: m}
-			return f, &f.Server
-		},
+		func(m fakes.Mouth) fakes.Service { return &soniofake.Synthesizer{Key: porttest.HostedKey, Mouth: m} },
 		func(t http.RoundTripper) (hostedSynthesizer, error) {
 			return soniox.NewSynthesizer(soniox.Options{URL: "ws://tts.test/", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: t})
 		},
@@ -174,11 +161,9 @@ func (c *hostedCall) hold(pair hostedPair, spare port.Synthesizer, again int, cu
 		texts = slices.Insert(texts, again, visit[again])
 	}
 	engine := &porttest.Recognizer{Texts: texts, PerWord: 150 * time.Millisecond}
-	var h http.Handler
-	h, c.earServer = pair.ear.fake(engine)
-	c.ears = nettest.Serve(t, h)
-	h, c.voiceRules = pair.mouth.fake(fakes.Mouth{Engine: &porttest.Synthesizer{}, Speed: 3})
-	c.mouth = nettest.Serve(t, h)
+	ear, mouth := pair.ear.fake(engine), pair.mouth.fake(fakes.Mouth{Engine: &porttest.Synthesizer{}, Speed: 3})
+	c.earServer, c.voiceRules = ear.Behind(), mouth.Behind()
+	c.ears, c.mouth = nettest.Serve(t, ear), nettest.Serve(t, mouth)
 	hear, err1 := pair.ear.open(c.ears.Transport())
 	speak, err2 := pair.mouth.open(c.mouth.Transport())
 	detector, err3 := energy.New(energy.Options{})

@@ -39,6 +39,16 @@ type Server struct {
 	broken []string
 }
 
+// Service is a fake with the server behind it.
+type Service interface {
+	http.Handler
+	// Behind returns the server, which has the faults and the record.
+	Behind() *Server
+}
+
+// Behind implements [Service] for the fakes that embed s.
+func (s *Server) Behind() *Server { return s }
+
 // Broken returns the rules that clients have broken, in order.
 func (s *Server) Broken() []string {
 	s.mu.Lock()

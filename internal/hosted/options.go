@@ -2,6 +2,7 @@ package hosted
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +40,15 @@ func Check(vendor, address string, names ...[2]string) error {
 		if strings.ContainsFunc(n[1], func(r rune) bool { return r <= ' ' || r == 0x7f }) || len(n[1]) > maxName {
 			return fmt.Errorf("%s: %s is %q: expected at most 50 characters without spaces", vendor, n[0], n[1])
 		}
+	}
+	return nil
+}
+
+// CheckRate returns an error if the sampling rate of a vendor's adapter, in hertz, is neither 0 nor
+// one of those that the service has.
+func CheckRate(vendor string, rate int, rates ...int) error {
+	if rate != 0 && !slices.Contains(rates, rate) {
+		return fmt.Errorf("%s: Rate is %d: expected one of %v", vendor, rate, rates)
 	}
 	return nil
 }

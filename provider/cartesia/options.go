@@ -1,9 +1,7 @@
 package cartesia
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
@@ -50,10 +48,7 @@ func (o Options) Validate() error {
 	if err := hosted.Check("cartesia", o.URL, [2]string{"Model", o.Model}, [2]string{"Voice", o.Voice}, [2]string{"KeyEnv", o.KeyEnv}); err != nil {
 		return err
 	}
-	if rates := []int{8000, 16000, 22050, 24000, 44100, 48000}; o.Rate != 0 && !slices.Contains(rates, o.Rate) {
-		return fmt.Errorf("cartesia: Rate is %d: expected one of %v", o.Rate, rates)
-	}
-	return nil
+	return hosted.CheckRate("cartesia", o.Rate, 8000, 16000, 22050, 24000, 44100, 48000)
 }
 
 // Foreign reports whether Cartesia's own environment variable was chosen for the address of

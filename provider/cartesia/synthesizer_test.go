@@ -12,10 +12,7 @@ import (
 
 func TestSynthesizerKeepsThePortsRules(t *testing.T) {
 	porttest.TestHostedSynthesizer(t, porttest.HostedSynthesizer{
-		Fake: func(mouth fakes.Mouth) (http.Handler, *fakes.Server) {
-			f := &fake.Synthesizer{Key: porttest.HostedKey, Mouth: mouth}
-			return f, &f.Server
-		},
+		Fake: func(mouth fakes.Mouth) fakes.Service { return &fake.Synthesizer{Key: porttest.HostedKey, Mouth: mouth} },
 		Open: func(_ *testing.T, host string, transport http.RoundTripper) (port.Synthesizer, error) {
 			return NewSynthesizer(Options{URL: "ws://" + host + "/tts/websocket", KeyEnv: "KEY", Getenv: porttest.HostedEnv, Transport: transport})
 		},

@@ -88,9 +88,8 @@ func TestTheFakeRefuses(t *testing.T) {
 		return `{"context_id":"` + context + `","model_id":"sonic-3.5","voice":{"mode":"id","id":"x"},"output_format":{"container":"raw","encoding":"pcm_s16le","sample_rate":8000}` + rest + `}`
 	}
 	header := http.Header{"Authorization": {"Bearer " + porttest.HostedKey}, "Cartesia-Version": {version}}
-	porttest.TestFakeRefuses(t, "ws://cartesia.test/tts/websocket", header, func() (http.Handler, *fakes.Server) {
-		f := &fake.Synthesizer{Key: porttest.HostedKey, Mouth: fakes.Mouth{Engine: &porttest.Synthesizer{}}}
-		return f, &f.Server
+	porttest.TestFakeRefuses(t, "ws://cartesia.test/tts/websocket", header, func() fakes.Service {
+		return &fake.Synthesizer{Key: porttest.HostedKey, Mouth: fakes.Mouth{Engine: &porttest.Synthesizer{}}}
 	}, map[string]porttest.Rudeness{
 		"a changed field":     {Want: "must stay the same", Messages: []string{request("1", `,"transcript":"a","continue":true`), request("1", `,"transcript":"b","language":"de"`)}},
 		"a complete context":  {Want: "complete", Messages: []string{request("1", `,"transcript":"a"`), request("1", `,"transcript":"b"`)}},

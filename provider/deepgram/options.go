@@ -3,7 +3,6 @@ package deepgram
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -78,10 +77,7 @@ func (o Options) Validate() error {
 	if limit := o.threshold(); o.EagerThreshold > limit {
 		return fmt.Errorf("deepgram: EagerThreshold is %v: expected at most Threshold, %v", o.EagerThreshold, limit)
 	}
-	if rates := []int{8000, 16000, 24000, 32000, 48000}; o.Rate != 0 && !slices.Contains(rates, o.Rate) {
-		return fmt.Errorf("deepgram: Rate is %d: expected one of %v", o.Rate, rates)
-	}
-	return nil
+	return hosted.CheckRate("deepgram", o.Rate, 8000, 16000, 24000, 32000, 48000)
 }
 
 // threshold returns the confidence at which Flux ends a turn.

@@ -20,10 +20,7 @@ func options(model, url string, transport http.RoundTripper) Options {
 
 func TestNovaKeepsThePortsRules(t *testing.T) {
 	porttest.TestHostedRecognizer(t, porttest.HostedRecognizer{
-		Fake: func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &fake.Nova{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
-		},
+		Fake: func(engine port.Recognizer) fakes.Service { return &fake.Nova{Key: porttest.HostedKey, Engine: engine} },
 		Open: func(_ *testing.T, host string, transport http.RoundTripper) (port.Recognizer, error) {
 			return NewRecognizer(options("", "ws://"+host+"/v1/listen", transport))
 		},
@@ -32,10 +29,7 @@ func TestNovaKeepsThePortsRules(t *testing.T) {
 
 func TestFluxKeepsThePortsRules(t *testing.T) {
 	porttest.TestHostedRecognizer(t, porttest.HostedRecognizer{
-		Fake: func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &fake.Flux{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
-		},
+		Fake: func(engine port.Recognizer) fakes.Service { return &fake.Flux{Key: porttest.HostedKey, Engine: engine} },
 		Open: func(_ *testing.T, host string, transport http.RoundTripper) (port.Recognizer, error) {
 			return NewRecognizer(options("flux-general-en", "ws://"+host+"/v2/listen", transport))
 		},

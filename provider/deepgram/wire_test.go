@@ -68,26 +68,6 @@ func TestVocabularyIsLimited(t *testing.T) {
 	}
 }
 
-// written returns what messages say, in short.
-func written(all []hosted.Heard) string {
-	var parts []string
-	for _, x := range all {
-		s := ""
-		for _, f := range x.Fixed {
-			s += f.Text
-		}
-		for _, v := range x.Volatile {
-			s += "+" + v.Text
-		}
-		s += map[bool]string{true: "!"}[x.Endpoint] + map[bool]string{true: "."}[x.Finalized] + x.Language
-		if x.Through != 0 || x.EndOfTurn != 0 {
-			s += fmt.Sprint(" ", x.Through, " ", x.EndOfTurn)
-		}
-		parts = append(parts, s)
-	}
-	return strings.Join(parts, "|")
-}
-
 // TestNovaMessages decodes the examples of the documents.
 func TestNovaMessages(t *testing.T) {
 	for message, want := range map[string]string{
@@ -102,10 +82,7 @@ func TestNovaMessages(t *testing.T) {
 		`{"type":"Metadata","request_id":"x","duration":1.5,"channels":1}`:                                                                                          "",
 		`{"type":"ConfigureSuccess","request_id":"x"}`:                                                                                                              "",
 	} {
-		all, err := (&nova{fail: porttest.NewFailure}).Receive(socket.Text(message))
-		if got := written(all); got != want || err != nil {
-			t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
-		}
+		porttest.WantHeard(t, &nova{fail: porttest.NewFailure}, message, want)
 	}
 }
 
@@ -148,10 +125,7 @@ func TestFluxMessages(t *testing.T) {
 		`{"type":"Warning","code":"SOMETHING_NEW"}`:                                                                       "",
 		`{"type":"ConfigureFailure","code":"x","description":"y"}`:                                                        "",
 	} {
-		all, err := (&flux{fail: porttest.NewFailure}).Receive(socket.Text(message))
-		if got := written(all); got != want || err != nil {
-			t.Errorf("%s: %q, want %q, error %v", message, got, want, err)
-		}
+		porttest.WantHeard(t, &flux{fail: porttest.NewFailure}, message, want)
 	}
 	all, err := (&flux{fail: porttest.NewFailure}).Receive(socket.Text(info(`"event":"Update",` + words)))
 	if err != nil || len(all) != 1 || all[0].Volatile[0].End != 650*time.Millisecond || all[0].Volatile[1].Start != 500*time.Millisecond {
@@ -411,9 +385,8 @@ func TestTheFakesRefuse(t *testing.T) {
 	header := http.Header{"Authorization": {"Token " + porttest.HostedKey}}
 	const raw = "encoding=linear16&sample_rate=16000&model="
 	t.Run("nova", func(t *testing.T) {
-		porttest.TestFakeRefuses(t, "ws://deepgram.test/v1/listen?"+raw+"nova-3", header, func() (http.Handler, *fakes.Server) {
-			f := &fake.Nova{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
-			return f, &f.Server
+		porttest.TestFakeRefuses(t, "ws://deepgram.test/v1/listen?"+raw+"nova-3", header, func() fakes.Service {
+			return &fake.Nova{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
 		}, map[string]porttest.Rudeness{
 			"nothing":              {Want: "NET-0001", Wait: 10 * time.Second},
 			"no sign of life":      {Want: "NET-0001", Wait: 11 * time.Second, Messages: []string{`{"type":"Finalize"}`, `{"type":"KeepAlive"}`}},
@@ -422,9 +395,8 @@ func TestTheFakesRefuse(t *testing.T) {
 		})
 	})
 	t.Run("flux", func(t *testing.T) {
-		porttest.TestFakeRefuses(t, "ws://deepgram.test/v2/listen?"+raw+"flux-general-en", header, func() (http.Handler, *fakes.Server) {
-			f := &fake.Flux{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
-			return f, &f.Server
+		porttest.TestFakeRefuses(t, "ws://deepgram.test/v2/listen?"+raw+"flux-general-en", header, func() fakes.Service {
+			return &fake.Flux{Key: porttest.HostedKey, Engine: &porttest.Recognizer{}}
 		}, map[string]porttest.Rudeness{
 			"nothing":              {Want: "NET-0001", Wait: 20 * time.Second},
 			"a message of another": {Want: "UNPARSABLE_CLIENT_MESSAGE", Messages: []string{`{"type":"KeepAlive"}`}},
@@ -436,9 +408,8 @@ func TestTheFakesRefuse(t *testing.T) {
 		for i := range flushes {
 			flushes[i] = `{"type":"Flush"}`
 		}
-		porttest.TestFakeRefuses(t, "ws://deepgram.test/v1/speak?encoding=linear16", header, func() (http.Handler, *fakes.Server) {
-			f := &fake.Synthesizer{Key: porttest.HostedKey, Mouth: fakes.Mouth{Engine: &porttest.Synthesizer{}}}
-			return f, &f.Server
+		porttest.TestFakeRefuses(t, "ws://deepgram.test/v1/speak?encoding=linear16", header, func() fakes.Service {
+			return &fake.Synthesizer{Key: porttest.HostedKey, Mouth: fakes.Mouth{Engine: &porttest.Synthesizer{}}}
 		}, map[string]porttest.Rudeness{
 			"an hour":              {Want: "NET-0003", Wait: time.Hour},
 			"a long text":          {Want: "BIG-0001", Messages: []string{`{"type":"Speak","text":"` + strings.Repeat("a", 2001) + `"}`}},

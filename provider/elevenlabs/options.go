@@ -1,9 +1,7 @@
 package elevenlabs
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/hocketvoice/hocket/internal/hosted"
 	"github.com/hocketvoice/hocket/internal/socket"
@@ -47,10 +45,7 @@ func (o Options) Validate() error {
 	if err := hosted.Check("elevenlabs", o.URL, [2]string{"Model", o.Model}, [2]string{"Voice", o.Voice}, [2]string{"KeyEnv", o.KeyEnv}); err != nil {
 		return err
 	}
-	if rates := []int{8000, 16000, 22050, 24000, 44100}; o.Rate != 0 && !slices.Contains(rates, o.Rate) {
-		return fmt.Errorf("elevenlabs: Rate is %d: expected one of %v", o.Rate, rates)
-	}
-	return nil
+	return hosted.CheckRate("elevenlabs", o.Rate, 8000, 16000, 22050, 24000, 44100)
 }
 
 // Foreign reports whether ElevenLabs' own environment variable was chosen for the address of

@@ -123,9 +123,8 @@ func TestOptions(t *testing.T) {
 func TestTheFakeRefuses(t *testing.T) {
 	open := func(id int) string { return fmt.Sprintf(`{"text":" ","context_id":"%d"}`, id) }
 	header := http.Header{"Xi-Api-Key": {porttest.HostedKey}}
-	porttest.TestFakeRefuses(t, "ws://elevenlabs.test/v1/text-to-speech/x/multi-stream-input", header, func() (http.Handler, *fakes.Server) {
-		f := &fake.Synthesizer{Key: porttest.HostedKey}
-		return f, &f.Server
+	porttest.TestFakeRefuses(t, "ws://elevenlabs.test/v1/text-to-speech/x/multi-stream-input", header, func() fakes.Service {
+		return &fake.Synthesizer{Key: porttest.HostedKey}
 	}, map[string]porttest.Rudeness{
 		"six contexts":         {Want: "max_active_conversations", Messages: []string{open(1), open(2), open(3), open(4), open(5), open(6)}},
 		"settings in a second": {Want: "invalid_message", Messages: []string{open(1), `{"text":"a ","context_id":"1","voice_settings":{"speed":1}}`}},

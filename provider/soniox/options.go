@@ -3,7 +3,6 @@ package soniox
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/hosted"
@@ -61,10 +60,7 @@ func (o Options) Validate() error {
 	if d := o.MaxEndpointDelay; d != 0 && (d < 500*time.Millisecond || d > 3*time.Second) {
 		return fmt.Errorf("soniox: MaxEndpointDelay is %v: expected 500ms to 3s", d)
 	}
-	if rates := []int{8000, 16000, 24000, 44100, 48000}; o.Rate != 0 && !slices.Contains(rates, o.Rate) {
-		return fmt.Errorf("soniox: Rate is %d: expected one of %v", o.Rate, rates)
-	}
-	return nil
+	return hosted.CheckRate("soniox", o.Rate, 8000, 16000, 24000, 44100, 48000)
 }
 
 // Foreign reports whether Soniox's own environment variable was chosen for the address of

@@ -12,9 +12,8 @@ import (
 
 func TestRecognizerKeepsThePortsRules(t *testing.T) {
 	porttest.TestHostedRecognizer(t, porttest.HostedRecognizer{
-		Fake: func(engine port.Recognizer) (http.Handler, *fakes.Server) {
-			f := &fake.Recognizer{Key: porttest.HostedKey, Engine: engine}
-			return f, &f.Server
+		Fake: func(engine port.Recognizer) fakes.Service {
+			return &fake.Recognizer{Key: porttest.HostedKey, Engine: engine}
 		},
 		Open: func(_ *testing.T, host string, transport http.RoundTripper) (port.Recognizer, error) {
 			return NewRecognizer(Options{

@@ -35,33 +35,13 @@ func TestResponses(t *testing.T) {
 	h := &hearing{fail: porttest.NewFailure}
 	for _, c := range []struct{ message, want string }{
 		{`{"tokens":[{"text":"Hel","start_ms":600,"end_ms":760,"confidence":0.97,"is_final":true,"speaker":"1","language":"en","translation_status":"none"},
-			{"text":"lo","start_ms":760,"end_ms":800,"confidence":0.5}],"final_audio_proc_ms":1560,"total_audio_proc_ms":1680}`, "Hel+lo"},
+			{"text":"lo","start_ms":760,"end_ms":800,"confidence":0.5}],"final_audio_proc_ms":1560,"total_audio_proc_ms":1680}`, "Hel+loen"},
 		{`{"tokens":[{"text":" a","is_final":true},{"text":"<end>","is_final":true}]}`, " a!"},
 		{`{"tokens":[{"text":" a","is_final":true},{"text":"<fin>","is_final":true},{"text":" b"}]}`, " a.|+ b"},
 		{`{"tokens":[{"text":" ein","translation_status":"translation","is_final":true}],"finished":true}`, ""},
 		{`{}`, ""},
 	} {
-		all, err := h.Receive(socket.Text(c.message))
-		var got []string
-		for _, x := range all {
-			s := ""
-			for _, f := range x.Fixed {
-				s += f.Text
-			}
-			for _, v := range x.Volatile {
-				s += "+" + v.Text
-			}
-			if x.Endpoint {
-				s += "!"
-			}
-			if x.Finalized {
-				s += "."
-			}
-			got = append(got, s)
-		}
-		if err != nil || strings.Join(got, "|") != c.want {
-			t.Errorf("%s: %q, want %q, error %v", c.message, got, c.want, err)
-		}
+		porttest.WantHeard(t, h, c.message, c.want)
 	}
 }
 
