@@ -226,9 +226,9 @@ func TestSGDUnseen(t *testing.T) {
 	}
 	rows := []string{tableHead, tableRule}
 	for _, name := range slices.Sorted(maps.Keys(services)) {
-		rows = append(rows, fmt.Sprintf("| %s | %d | %s |", name, services[name].dialogues, services[name].row()))
+		rows = append(rows, fmt.Sprintf("| %s (%d) | %s |", name, services[name].dialogues, services[name].row()))
 	}
-	rows = append(rows, fmt.Sprintf("| services that nobody looked at | %d | %s |", sum.dialogues, sum.row()))
+	rows = append(rows, fmt.Sprintf("| services that nobody looked at (%d) | %s |", sum.dialogues, sum.row()))
 	t.Logf("the recorded questions\n%s\n%s", strings.Join(rows, "\n"), sum.harm.kinds(sum.dialogues))
 	if sum.dialogues == 0 {
 		t.Errorf("%s has no dialogue with a service that is not in the files 001 to 010", dir)

@@ -491,8 +491,7 @@ func TestOnePerCaller(t *testing.T) {
 }
 
 // TestStateIsShownInTime checks that a follower receives a state within the time
-// that seed 000 allows the panel; docs/measured.md has the time of network and
-// browser.
+// that seed 000 allows the panel, which leaves out network and browser.
 func TestStateIsShownInTime(t *testing.T) {
 	var f struct {
 		TimingMS map[string]float64 `json:"timing_ms"`
