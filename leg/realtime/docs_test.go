@@ -15,25 +15,25 @@ import (
 var clientEvents = []struct{ name, does string }{
 	{"session.update", "merges the [members](#members-of-a-session)"},
 	{"transcription_session.update", "the older form of `session.update`, in the beta dialect"},
-	{"input_audio_buffer.append", "up to 15 MiB at once; time is the sound appended, which is neither dropped nor filled with silence"},
+	{"input_audio_buffer.append", "up to 15 MiB at once; time is the sound appended"},
 	{"input_audio_buffer.commit", "at least 100 ms; ends the person's turn where turns are detected"},
 	{"input_audio_buffer.clear", "drops what was not committed"},
-	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; an image is refused by the name of its part; a repeated id is refused"},
+	{"conversation.item.create", "messages of text and `input_audio`, calls and their outputs; images and repeated ids are refused"},
 	{"conversation.item.retrieve", "without the sound, which is not kept"},
-	{"conversation.item.truncate", "cuts the words to those that had been heard, here and in the conversation's history; an answer that is being spoken stops, and its response is cancelled"},
+	{"conversation.item.truncate", "cuts the words, also in the history, to those heard; cancels an answer that is being spoken"},
 	{"conversation.item.delete", "the model is no longer told of it"},
 	{"response.create", "all overrides; `conversation: \"none\"`; `input` with references"},
 	{"response.cancel", "the active response; one beside the conversation runs to its end"},
-	{"output_audio_buffer.clear", "over WebRTC it ends the answer; over WebSocket it is an error, as the client plays"},
+	{"output_audio_buffer.clear", "ends the answer over WebRTC; an error over WebSocket, where the client plays"},
 }
 
 const noMCP = "tools of type `mcp` are refused"
 
 // sentNever lists the server events that this server does not send, and the reasons.
 var sentNever = map[string]string{
-	"conversation.created":                                "OpenAI does not send it either, and some clients do not know it",
+	"conversation.created":                                "OpenAI does not send it either",
 	"conversation.item.input_audio_transcription.segment": "speakers are not told apart",
-	"input_audio_buffer.dtmf_event_received":              "of telephone calls, which come by another way",
+	"input_audio_buffer.dtmf_event_received":              "telephone calls come another way",
 	"mcp_list_tools.in_progress":                          noMCP,
 	"mcp_list_tools.completed":                            noMCP,
 	"mcp_list_tools.failed":                               noMCP,
