@@ -22,7 +22,7 @@ type talkCmd struct {
 
 // Help returns the long help.
 func (talkCmd) Help() string {
-	return `Uses the default microphone and the default speaker of the system. Wear headphones, because the agent's voice is not removed from the microphone's sound. Ctrl-C hangs up; a second Ctrl-C ends the program at once.`
+	return `Uses the default microphone and the default speaker of the system. Wear headphones: the removal of the agent's voice from the microphone's sound was not tried with a loudspeaker. Ctrl-C hangs up; a second Ctrl-C ends the program at once.`
 }
 
 // Run runs the command.
