@@ -32,15 +32,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 			c.callOff(causeUserInterrupt)
 			return
 		}
-		if !st.Floor.Speaking {
-			st.Floor.Speaking = true
-			st.Floor.Voice, st.Floor.VoiceOf = st.Now, 0
-		}
-		if c.st.Audible() {
-			c.bargeIn(causeUserInterrupt)
-			return
-		}
-		c.speechWhileThinking(causeUserInterrupt)
+		c.interruptThinking()
 	case ToolRunning:
 		switch {
 		case !voice:
@@ -55,6 +47,19 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 	default:
 		// Nothing can be interrupted in the other phases (GUD-004).
 	}
+}
+
+// interruptThinking handles a voice that a service has found while the reply is being made.
+func (c *Conversation) interruptThinking() {
+	if f := &c.st.Floor; !f.Speaking {
+		f.Speaking = true
+		f.Voice, f.VoiceOf = c.st.Now, 0
+	}
+	if c.st.Audible() {
+		c.bargeIn(causeUserInterrupt)
+		return
+	}
+	c.speechWhileThinking(causeUserInterrupt)
 }
 
 // callOff gives up the reply that is being made because the person asked for that. News
@@ -178,7 +183,7 @@ func (c *Conversation) handleUserText(e UserText) {
 		c.endTurn(causeUserText, false)
 		return
 	}
-	if !c.st.queueText(&c.out, &c.opts, text, c.began) {
+	if !c.st.Pending.queueText(&c.out, &c.opts, text, c.began) {
 		return
 	}
 	switch {

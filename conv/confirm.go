@@ -175,14 +175,13 @@ func spokenFor(bytes int) time.Duration {
 	return time.Duration(bytes) * (time.Second / heardPerSecond)
 }
 
-// partPlayed notes that a part of the reply has been heard to its end, even if by the
-// estimate it would last longer.
-func (s *State) partPlayed(part int) {
-	b, r := &s.ReadBack, &s.Reply
+// partPlayed notes that a part of a reply has been heard to its end, even if by the estimate
+// it would last longer.
+func (b *readBack) partPlayed(r *reply, part int, now time.Time) {
 	if b.Turn == 0 || b.Turn != r.Turn || part < b.Part {
 		return
 	}
-	b.hear(len(r.Text)-len(r.Unsaid)-b.At, s.Now)
+	b.hear(len(r.Text)-len(r.Unsaid)-b.At, now)
 }
 
 // flushedReadBack corrects how much was heard of a question that was cut off. The playout

@@ -75,15 +75,14 @@ func oneSpelling(text string) string {
 	return string(b)
 }
 
-// consented reports whether a call may run. A yes is valid for one run, in the reply to the
-// user's turn that said yes; consented uses it up.
-func (s *State) consented(call *Call) bool {
-	k := &s.Consent
+// use reports whether a call may run. A yes is valid for one run, in the reply to the user's turn
+// that said yes; use uses it up.
+func (k *consent) use(call *Call, userTurn int) bool {
 	if !call.Confirm {
 		return true
 	}
 	i := k.index(call.asked())
-	if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != s.Reply.UserTurn {
+	if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != userTurn {
 		return false
 	}
 	k.Calls = slices.Delete(slices.Clone(k.Calls), i, i+1)
@@ -152,18 +151,16 @@ func (s *State) aside() {
 	}
 }
 
-// asking reports whether the current reply asks the user for consent.
-func (s *State) asking() bool {
-	k, r := &s.Consent, &s.Reply
+// asking reports whether a reply asks the user for consent.
+func (k *consent) asking(r *reply) bool {
 	return len(k.Calls) > 0 && k.Heard.IsZero() && r.Turn != 0 &&
 		(r.Turn == k.Turn || r.UserTurn != 0 && r.UserTurn == k.UserTurn && r.Request != 0)
 }
 
-// consentAsked notes that the question has been heard, if the reply that has been heard to
-// its end asks it.
-func (s *State) consentAsked() {
-	k, r := &s.Consent, &s.Reply
-	if !s.asking() || !r.Complete() {
+// heard notes that the question has been heard, if the reply that has been heard to its end
+// asks it.
+func (k *consent) heard(r *reply, now time.Time) {
+	if !k.asking(r) || !r.Complete() {
 		return
 	}
 	at := 0
@@ -171,22 +168,22 @@ func (s *State) consentAsked() {
 		at = min(k.At, len(r.Text))
 	}
 	if strings.TrimSpace(r.Text[at:]) != "" {
-		k.Heard = s.Now
+		k.Heard = now
 	}
 }
 
-// asksLater notes that the reply is cut off and that its rest will be said later, if the
-// reply asks for consent.
-func (s *State) asksLater(rest string) {
-	if rest != "" && s.asking() {
-		s.Consent.Rest = true
+// asksLater notes that a reply is cut off and that its rest will be said later, if the reply
+// asks for consent.
+func (k *consent) asksLater(r *reply, rest string) {
+	if rest != "" && k.asking(r) {
+		k.Rest = true
 	}
 }
 
-// asksAgain notes that the current reply says the rest of the question that was cut off, if
+// asksAgain notes that the agent's turn says the rest of the question that was cut off, if
 // there is one.
-func (s *State) asksAgain() {
-	if k := &s.Consent; k.Rest {
-		k.Turn, k.At, k.Rest = s.Reply.Turn, 0, false
+func (k *consent) asksAgain(turn int) {
+	if k.Rest {
+		k.Turn, k.At, k.Rest = turn, 0, false
 	}
 }

@@ -202,11 +202,7 @@ func (x *Context) Equal(y *Context) bool {
 func checkJSON(text string) error {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.UseNumber()
-	type level struct {
-		names map[string]bool // of an object; nil: it is an array
-		value bool            // a name was read: its value follows
-	}
-	var open []level
+	var open nesting
 	for {
 		token, err := d.Token()
 		switch {
@@ -217,48 +213,63 @@ func checkJSON(text string) error {
 		case err != nil:
 			return fmt.Errorf("the context is not valid JSON: %w", err)
 		}
-		var top *level
-		if len(open) > 0 {
-			top = &open[len(open)-1]
+		if err := open.take(token); err != nil {
+			return err
 		}
-		if top != nil && top.names != nil && !top.value {
-			if name, ok := token.(string); ok {
-				if top.names[name] {
-					return fmt.Errorf("the name %q stands twice in one JSON object", cutRunes(name, maxContextName))
-				}
-				top.names[name], top.value = true, true
-				continue
-			}
+		if len(open) == 0 {
+			break
 		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			if len(open) == maxContextDepth {
-				return fmt.Errorf("the JSON of the context has more than %d levels", maxContextDepth)
-			}
-			inner := level{}
-			if token == json.Delim('{') {
-				inner.names = map[string]bool{}
-			}
-			if top != nil {
-				top.value = false
-			}
-			open = append(open, inner)
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		default:
-			if top != nil {
-				top.value = false
-			}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("the context must be one JSON object: more follows it")
+	}
+	return nil
+}
+
+// nesting is the objects and arrays of a JSON text that are open, the outermost first.
+type nesting []level
+
+// level is an open object or array.
+type level struct {
+	names map[string]bool // of an object; nil: it is an array
+	value bool            // a name was read: its value follows
+}
+
+// take takes the next token. It returns an error if the token opens too deep a level or repeats a
+// name.
+func (n *nesting) take(token json.Token) error {
+	var top *level
+	if depth := len(*n); depth > 0 {
+		top = &(*n)[depth-1]
+	}
+	if name, ok := token.(string); ok && top != nil && top.names != nil && !top.value {
+		if top.names[name] {
+			return fmt.Errorf("the name %q stands twice in one JSON object", cutRunes(name, maxContextName))
 		}
-		if len(open) > 0 {
-			continue
-		}
-		if _, err := d.Token(); !errors.Is(err, io.EOF) {
-			return errors.New("the context must be one JSON object: more follows it")
-		}
+		top.names[name], top.value = true, true
 		return nil
 	}
+	if token == json.Delim('}') || token == json.Delim(']') {
+		*n = (*n)[:len(*n)-1]
+		return nil
+	}
+	if top != nil {
+		top.value = false
+	}
+	switch token {
+	case json.Delim('{'), json.Delim('['):
+		if len(*n) == maxContextDepth {
+			return fmt.Errorf("the JSON of the context has more than %d levels", maxContextDepth)
+		}
+		var inner level
+		if token == json.Delim('{') {
+			inner.names = map[string]bool{}
+		}
+		*n = append(*n, inner)
+	default:
+		// A value without levels.
+	}
+	return nil
 }
 
 // handleContextSet changes the context, in every phase but Terminating. It changes nothing
@@ -337,18 +348,10 @@ func (s *State) operations() []Operation {
 	}
 	for _, ids := range [...][]string{s.Pending.Announcing, s.Pending.News} {
 		for _, id := range ids {
-			list = append(list, Operation{Kind: OperationResult, ID: id, Name: s.nameOfCall(id)})
+			list = append(list, Operation{Kind: OperationResult, ID: id, Name: s.History.nameOf(id)})
 		}
 	}
 	return list
-}
-
-// nameOfCall returns the name of the tool of a call that has its result, or "".
-func (s *State) nameOfCall(id string) string {
-	if it := s.History.call(id); it != nil {
-		return it.Name
-	}
-	return ""
 }
 
 // hideContext returns a context with the secrets hidden. A value that would not be valid JSON

@@ -95,7 +95,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	case late:
 		c.out.Late = true
 	case c.st.Phase == Suspended && d.deferred:
-		c.st.deferFact(&c.out, &c.opts, ev)
+		c.st.Suspended.put(&c.out, &c.opts, ev)
 	default:
 		if c.st.ReadBack.Turn != 0 {
 			c.st.hearReadBack()
@@ -109,7 +109,7 @@ func (c *Conversation) Step(now time.Time, ev Event) []Effect {
 	}
 	c.st.armDerived(&c.opts)
 	if c.out.asks {
-		c.out.context = c.st.context()
+		c.out.context = c.st.Summary.context(c.st.History)
 	}
 	c.out.Keep = c.out.Keep || c.st.changed || len(c.out.Transitions) > 0
 	c.st.changed = false
@@ -179,7 +179,7 @@ func (c *Conversation) handle(ev Event) {
 	case TaskAdopted:
 		c.st.handleTaskAdopted(&c.out, &c.opts, e)
 	case Summarized:
-		c.st.handleSummarized(&c.opts, e)
+		c.st.Summary.take(&c.opts, e, c.st.LastTurn)
 	case PlayoutStarted:
 		c.handlePlayoutStarted(e)
 	case PlayoutProgress:

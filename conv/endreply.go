@@ -34,15 +34,9 @@ func (c *Conversation) endReply(how TurnEventType) {
 	if how == TurnCompleted {
 		c.st.Faults.Recoveries = 0
 		c.st.Going = going{}
-		c.st.consentAsked()
+		c.st.Consent.heard(r, c.st.Now)
 	} else {
-		c.st.changed = true
-		c.st.History.markHeard(r.Turn, r.Part, c.st.heardSoFar(), c.st.Playout.Text)
-		if c.st.Playout.Playing {
-			// The part is cut off even if by the estimate all of it was heard. The exact measure
-			// follows (PlayoutFlushed).
-			c.st.History.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
-		}
+		c.st.markCutOff()
 	}
 	if c.opts.Agent != nil && r.Request != 0 && !c.st.Reply.consulting() {
 		c.opts.Agent.Answered(c.st.flows(), c.st.Now, c.st.History.agentText(r.Turn, r.Part))
@@ -63,6 +57,18 @@ func (c *Conversation) endReply(how TurnEventType) {
 	*r = reply{}
 	c.st.Playout.stopped()
 	c.st.Barge.Reset()
+}
+
+// markCutOff writes down what was heard of a reply that ends early.
+func (s *State) markCutOff() {
+	r := &s.Reply
+	s.changed = true
+	s.History.markHeard(r.Turn, r.Part, s.heardSoFar(), s.Playout.Text)
+	if s.Playout.Playing {
+		// The part is cut off even if by the estimate all of it was heard. The exact measure
+		// follows (PlayoutFlushed).
+		s.History.eachPart(r.Turn, r.Part, func(it *Item) { it.Interrupted = it.Interrupted || it.Part == r.Part && !it.Cut })
+	}
 }
 
 // cancelReply takes the reply back: it cancels the request and the synthesis and drops the

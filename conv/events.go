@@ -247,7 +247,7 @@ var descriptions = [numKinds]description{
 		x.playout(&e.Turn, &e.Part)
 		x.heard(&e.Heard, &e.Text)
 		return e
-	}, func(s *State, e PlayoutFlushed) bool { return s.staleFlush(e) }),
+	}, func(s *State, e PlayoutFlushed) bool { return !s.History.wasCut(e.Turn) }),
 	kindSessionRenewal: of("session.renewal", func(x *exchange, e SessionRenewal) SessionRenewal {
 		enum(x, "source", &x.Source, &e.Source, nil)
 		return e

@@ -121,16 +121,15 @@ func (s *State) leaveOff() {
 		Heard: len(heardPrefix(full, s.heardSoFar(), s.Playout.Text)),
 		Asks:  r.Request != 0 && !r.Complete(),
 	}
-	s.asksLater(s.Going.rest())
+	s.Consent.asksLater(r, s.Going.rest())
 }
 
-// flushedGoing corrects how much of the reply was heard, as measured by the playout.
-func (s *State) flushedGoing(e PlayoutFlushed) {
-	g := &s.Going
+// flushed corrects how much of the reply was heard, as measured by the playout.
+func (g *going) flushed(e PlayoutFlushed, p *playout) {
 	if g.Turn == 0 || g.Turn != e.Turn {
 		return
 	}
-	if p := &s.Playout; e.Text == "" && p.Turn == e.Turn {
+	if e.Text == "" && p.Turn == e.Turn {
 		e.Text = p.Text
 	}
 	g.Heard = len(heardPrefix(g.Text, e.Heard, e.Text))
@@ -148,7 +147,7 @@ func (c *Conversation) goOn() {
 	}
 	if !g.Asks {
 		c.sayWords(g.rest(), "", causeResume)
-		st.asksAgain()
+		st.Consent.asksAgain(st.Reply.Turn)
 		return
 	}
 	st.Reply.UserTurn = g.UserTurn
@@ -160,7 +159,7 @@ func (c *Conversation) goOn() {
 		c.become(phase, causeResume)
 	}
 	st.speakAll(&c.out, rest)
-	st.asksAgain()
+	st.Consent.asksAgain(st.Reply.Turn)
 	st.sealPart(&c.opts)
 	st.request(&c.out, &c.opts, RequestResumed, st.History.utteranceText(g.UserTurn))
 }

@@ -130,6 +130,14 @@ func (h history) call(id string) *Item {
 	return nil
 }
 
+// nameOf returns the name of the tool of a call that has its result, or "".
+func (h history) nameOf(id string) string {
+	if it := h.call(id); it != nil {
+		return it.Name
+	}
+	return ""
+}
+
 // placeOf returns the index of what the user said in a turn, and true, or else the index of the
 // first item of a later turn, before which it would stand.
 func (h history) placeOf(number int) (at int, there bool) {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/hocketvoice/hocket/dialog"
-	"github.com/hocketvoice/hocket/turn"
 )
 
 // pending is the work that waits until the phase is [ListeningReady] and nobody speaks. The
@@ -61,7 +60,7 @@ const (
 func (s *State) next(o *Options) waiting {
 	p := &s.Pending
 	for w, waits := range [...]bool{
-		waitingUser:     s.userWaits(o),
+		waitingUser:     s.User.waits(&s.Floor, o),
 		waitingText:     len(p.Texts) > 0,
 		waitingRecovery: p.Recover,
 		waitingAnswer:   s.Conn.Unanswered.Turn != 0,
@@ -79,15 +78,6 @@ func (s *State) next(o *Options) waiting {
 		}
 	}
 	return waitingNothing
-}
-
-// userWaits reports whether the user speaks, or has said words that are not handled yet.
-func (s *State) userWaits(o *Options) bool {
-	f := &s.Floor
-	if o.Endpoint == turn.PolicyManual && !f.Pushed {
-		return s.User.Ended && s.User.Words() != ""
-	}
-	return f.Speaking || s.User.Words() != ""
 }
 
 // takeText removes the first typed line and returns it with the time when it was typed.
@@ -177,8 +167,7 @@ func (p *pending) settleTasks(out *Output) {
 
 // queueText queues a typed line and reports whether there is room for it. If there is none, it
 // rejects the line.
-func (s *State) queueText(out *Output, o *Options, text string, typed time.Time) bool {
-	p := &s.Pending
+func (p *pending) queueText(out *Output, o *Options, text string, typed time.Time) bool {
 	if len(p.Texts) >= o.Limits.Queue {
 		out.emit(Reject{Code: "too_many_texts"})
 		return false

@@ -33,12 +33,6 @@ func (s *State) stalePlayout(number int) bool {
 	return s.Reply.Turn == 0 && !s.replyExpected()
 }
 
-// staleFlush reports whether the answer to a flush changes nothing, because no item of the
-// turn in the history was cut off.
-func (s *State) staleFlush(e PlayoutFlushed) bool {
-	return !s.History.wasCut(e.Turn)
-}
-
 func (c *Conversation) handlePlayoutStarted(e PlayoutStarted) {
 	c.adoptReply()
 	st := &c.st
@@ -102,7 +96,7 @@ func (c *Conversation) handlePlayoutFinished(e PlayoutFinished) {
 		return // the part has not started, or its end was reported before
 	}
 	p.stopped()
-	c.st.partPlayed(p.Part)
+	c.st.ReadBack.partPlayed(&c.st.Reply, p.Part, c.st.Now)
 	switch {
 	case st.Phase == Speaking && p.Part == st.Reply.Part:
 		if !st.Reply.Complete() {
@@ -180,7 +174,7 @@ func (s *State) cutAnnouncement(out *Output) {
 	if b := &s.ReadBack; part >= b.Part {
 		b.Turn = 0 // later reports are about audio that was dropped
 	}
-	if s.asking() {
+	if s.Consent.asking(&s.Reply) {
 		s.Consent.open() // a part of the question may have been dropped
 	}
 	r.Earlier = false
@@ -203,7 +197,7 @@ func (c *Conversation) handlePlayoutFailed(e PlayoutFailed) {
 // handlePlayoutFlushed corrects the history of a turn that was cut off to the exact measure.
 func (s *State) handlePlayoutFlushed(e PlayoutFlushed) {
 	s.flushedReadBack(e)
-	s.flushedGoing(e)
+	s.Going.flushed(e, &s.Playout)
 	part := e.Part
 	if part == 0 { // all of the turn; by the estimate the last part may have been heard
 		part = s.History.lastPart(e.Turn)

@@ -296,13 +296,7 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		c.st.finishText(&c.out) // the results of the calls lead to another request
 		return
 	}
-	retryable := class.Retries != 0 || class.Action == errclass.Return
-	if class.Name == errclass.Unknown {
-		retryable = e.Retryable
-	}
-	limited := class.Retries > 0 && r.Attempt > class.Retries
-	if retryable && !limited && !r.Voiced() && c.st.retryLater(&c.opts) {
-		r.retries()
+	if c.st.retries(&c.opts, class, e.Retryable) {
 		return
 	}
 	if r.Held() {
@@ -314,6 +308,21 @@ func (c *Conversation) handleReplyFailed(e ReplyFailed) {
 		return
 	}
 	c.fault(e.Code, false, causeReplyFailed)
+}
+
+// retries reports whether the request that has failed will be made again, and arms the timer for
+// it. retryable is what the service says of an error whose class is not known.
+func (s *State) retries(o *Options, class errclass.Class, retryable bool) bool {
+	r := &s.Reply
+	if class.Name != errclass.Unknown {
+		retryable = class.Retries != 0 || class.Action == errclass.Return
+	}
+	limited := class.Retries > 0 && r.Attempt > class.Retries
+	if !retryable || limited || r.Voiced() || !s.retryLater(o) {
+		return false
+	}
+	r.retries()
+	return true
 }
 
 // breaksOff ends a reply whose request has failed while it is spoken. It tells the person that

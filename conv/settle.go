@@ -18,11 +18,7 @@ func (c *Conversation) settleOnce() bool {
 	switch next := st.next(&c.opts); next {
 	case waitingUser:
 		p.Greeted, p.Recover = true, false // the user's words replace greeting and recovery
-		ended := st.User.Ended || !st.Floor.Speaking && st.User.Partial == "" && st.User.Text != ""
-		c.takeFloor(causeQueued)
-		if ended {
-			c.endTurn(causeQueued, false)
-		}
+		c.hearQueued()
 	case waitingText:
 		p.Greeted, p.Recover = true, false
 		var text string
@@ -65,6 +61,16 @@ func (c *Conversation) settleOnce() bool {
 		panic(fmt.Sprintf("conv: unexpected waiting %d", next))
 	}
 	return true
+}
+
+// hearQueued gives the floor to the user, who speaks or has already spoken.
+func (c *Conversation) hearQueued() {
+	u := &c.st.User
+	ended := u.Ended || !c.st.Floor.Speaking && u.Partial == "" && u.Text != ""
+	c.takeFloor(causeQueued)
+	if ended {
+		c.endTurn(causeQueued, false)
+	}
 }
 
 // deadAirPassed takes the next step of [Options.DeadAir]: the agent checks in or says goodbye

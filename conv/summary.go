@@ -50,38 +50,37 @@ func (s *State) askSummary(out *Output, o *Options) {
 	out.emit(Summarize{Request: m.Request, Items: m.Asking})
 }
 
-// handleSummarized stores the summary that was asked for. If the request failed, the next one
-// waits for [Options.SummaryTurns] turns.
-func (s *State) handleSummarized(o *Options, e Summarized) {
-	m := &s.Summary
+// take stores the summary that was asked for. If the request failed, the next one waits for
+// [Options.SummaryTurns] turns.
+func (m *summary) take(o *Options, e Summarized, lastTurn int) {
 	items := m.Asking
 	m.Asking = 0
 	text := squeeze(e.Text)
 	if text == "" {
-		m.Later = s.LastTurn + o.SummaryTurns
+		m.Later = lastTurn + o.SummaryTurns
 		return
 	}
 	m.Text, m.Items = cutRunes(text, o.Limits.ResultChars), items
 }
 
 // context returns the context of a request for a reply.
-func (s *State) context() ReplyContext {
-	return ReplyContext{s.Summary.Text, s.History[s.Summary.Items:]}
+func (m *summary) context(h history) ReplyContext {
+	return ReplyContext{m.Text, h[m.Items:]}
 }
 
 // forgot notes that the n oldest entries of the history were dropped.
-func (s *summary) forgot(n int) {
-	s.Items = max(0, s.Items-n)
-	s.Asking = max(0, s.Asking-n)
+func (m *summary) forgot(n int) {
+	m.Items = max(0, m.Items-n)
+	m.Asking = max(0, m.Asking-n)
 }
 
 // inserted notes that an entry was inserted into the history at the index at.
-func (s *summary) inserted(at int) {
-	if at < s.Items {
-		s.Items++
+func (m *summary) inserted(at int) {
+	if at < m.Items {
+		m.Items++
 	}
-	if at < s.Asking {
-		s.Asking++
+	if at < m.Asking {
+		m.Asking++
 	}
 }
 

@@ -87,11 +87,11 @@ func (c *Conversation) handleSessionRenewed(e SessionRenewed) {
 	c.event = event
 }
 
-// deferFact queues an event until the suspension ends. An event that replaces or continues the
+// put queues an event until the suspension ends. An event that replaces or continues the
 // last one is merged with it. If the queue is full, the oldest event that only reports progress
 // is dropped. If the queue has none, the new event is dropped and the person is notified.
-func (s *State) deferFact(out *Output, o *Options, ev Event) {
-	q := &s.Suspended.Facts
+func (s *suspension) put(out *Output, o *Options, ev Event) {
+	q := &s.Facts
 	out.Deferred = true
 	if n := len(*q); n > 0 {
 		if merged, ok := mergeFacts((*q)[n-1], ev); ok {
@@ -170,7 +170,7 @@ func (c *Conversation) dropSuspension() {
 			c.st.User.note(squeeze(e.Text), e.Confidence, true, c.began)
 		case UserText:
 			if text := squeeze(e.Text); text != "" {
-				c.st.queueText(&c.out, &c.opts, text, c.began)
+				c.st.Pending.queueText(&c.out, &c.opts, text, c.began)
 			}
 		default:
 			// The event means nothing after the suspension.

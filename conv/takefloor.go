@@ -105,6 +105,11 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 	}
 	f.Speaking, f.Pushed = true, pushed
 	f.Tail, f.TailOpen, f.Overlap = 0, 0, c.st.Audible() || e.Echo
+	c.voiceBegan(pushed)
+}
+
+// voiceBegan handles a new voice, or a button, in the phase.
+func (c *Conversation) voiceBegan(pushed bool) {
 	switch c.st.Phase {
 	case ListeningReady:
 		c.takeFloor(causeSpeechStarted)
@@ -120,7 +125,7 @@ func (c *Conversation) handleSpeechStarted(e SpeechStarted) {
 			c.speechWhileThinking(causeSpeechStarted)
 		}
 	case Interrupted:
-		f.BrokeIn = true
+		c.st.Floor.BrokeIn = true
 		c.st.openUserTurn(&c.out)
 	default:
 		// In Preparing, Reconnecting and Faulted, settle handles the voice later.
@@ -227,7 +232,9 @@ func (c *Conversation) actOnBarge(a turn.Action, cause Cause) {
 // the beginning of the user's turn.
 func (c *Conversation) bargeIn(cause Cause) {
 	st := &c.st
-	over := c.st.takeOver()
+	over := st.Over
+	st.Over = userTurn{}
+	st.User.takeOver(over)
 	switch st.Phase {
 	case Speaking:
 		st.User.Ended = over.Ended
@@ -264,22 +271,8 @@ func (s *State) overIsOver(e *ear) {
 	if over.Words() == "" || echo {
 		return
 	}
-	s.Over = over
-	s.takeOver()
+	s.User.takeOver(over)
 	s.User.Ended = s.User.Ended || over.Ended
-}
-
-// takeOver moves the words over the agent's audio to the user's turn and returns them.
-func (s *State) takeOver() userTurn {
-	over := s.Over
-	s.Over = userTurn{}
-	if over.Text != "" {
-		s.User.note(over.Text, over.Confidence, true, over.Began)
-	}
-	if over.Partial != "" {
-		s.User.note(over.Partial, over.Confidence, false, over.Began)
-	}
-	return over
 }
 
 // interrupt ends the agent's turn: it cancels the reply and drops its audio (seed 000, REQ-007;

@@ -92,7 +92,7 @@ func (c *Conversation) startHeldCalls(cause Cause) bool {
 			c.st.sealPart(&c.opts)
 		}
 		started = true
-		if !c.st.consented(call) {
+		if !c.st.Consent.use(call, c.st.Reply.UserTurn) {
 			refused = true
 			c.refuse(i)
 			i--

@@ -1,6 +1,10 @@
 package conv
 
-import "time"
+import (
+	"time"
+
+	"github.com/hocketvoice/hocket/turn"
+)
 
 // userTurn is the user's open turn, or words that have come before a turn is open.
 type userTurn struct {
@@ -36,4 +40,22 @@ func (u *userTurn) note(text string, confidence float64, final bool, began time.
 		u.Confidence = confidence
 	}
 	u.Text = joinWords(u.Text, text)
+}
+
+// takeOver adds the words that were said over the agent's audio.
+func (u *userTurn) takeOver(over userTurn) {
+	if over.Text != "" {
+		u.note(over.Text, over.Confidence, true, over.Began)
+	}
+	if over.Partial != "" {
+		u.note(over.Partial, over.Confidence, false, over.Began)
+	}
+}
+
+// waits reports whether the user speaks, or has said words that are not handled yet.
+func (u *userTurn) waits(f *floor, o *Options) bool {
+	if o.Endpoint == turn.PolicyManual && !f.Pushed {
+		return u.Ended && u.Words() != ""
+	}
+	return f.Speaking || u.Words() != ""
 }

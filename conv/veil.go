@@ -300,6 +300,14 @@ func (v *Veil) state() State {
 		}
 	}
 	v.secrets.conceal(&st)
+	v.fit(&st)
+	return st
+}
+
+// fit limits the offsets into texts that are shorter than those of the conversation, because they
+// are hidden.
+func (v *Veil) fit(st *State) {
+	r := &st.Reply
 	if r.Text != v.c.st.Reply.Text {
 		r.Sealed = min(r.Sealed, len(r.Text))
 		if len(r.Unsaid) > len(r.Text) {
@@ -310,7 +318,6 @@ func (v *Veil) state() State {
 		n := len(b.Text)
 		b.End, b.Done, b.From = min(b.End, n), min(b.Done, n), min(b.From, n)
 	}
-	return st
 }
 
 // quiet hides the user's words in the records of the dialogue. The dialogue itself hides only

@@ -25,13 +25,13 @@ func (s *State) staleWords(number, utterance int, text string, final bool) bool 
 	// No new voice has been heard since the turn ended. Words that repeat the turn, or that
 	// come while its final transcript is missing, belong to the turn.
 	text = squeeze(text)
-	return f.Tail != 0 || text == "" || s.repeats(text)
+	return f.Tail != 0 || text == "" || s.History.repeats(s.Reply.UserTurn, text)
 }
 
-// repeats reports whether words are those of the turn that is being answered, or the end of
-// them. If the words of the turn are not known, any words are.
-func (s *State) repeats(text string) bool {
-	asked := s.History.utteranceText(s.Reply.UserTurn)
+// repeats reports whether words are those of a turn of the user, or the end of them. If the words
+// of the turn are not known, any words are.
+func (h history) repeats(number int, text string) bool {
+	asked := h.utteranceText(number)
 	return asked == "" || asked == dialog.Hidden || strings.EqualFold(asked, text) || strings.HasSuffix(strings.ToLower(asked), strings.ToLower(text))
 }
 
@@ -65,8 +65,8 @@ func (c *Conversation) handleFinal(e STTFinal) {
 // hear handles words of the recognizer. Filters apply only while the agent's audio plays (seed
 // 004, feature 6). ends says that the words end the turn.
 func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
-	if u := &c.st.User; c.st.Audible() && final && u.Ended && u.Partial != "" && !c.st.Floor.Speaking {
-		c.st.User.note(text, confidence, true, c.began) // words from before the agent began to speak
+	if final && c.st.awaitsWords() {
+		c.st.User.note(text, confidence, true, c.began)
 		return
 	}
 	if c.st.Audible() {
@@ -99,6 +99,12 @@ func (c *Conversation) hear(text string, confidence float64, final, ends bool) {
 	case Idle, Suspended, Terminating, Speaking:
 		// The microphone is closed; in Speaking, hearOverAgent was called.
 	}
+}
+
+// awaitsWords reports whether the agent's audio plays and the words that the user said before it
+// are not final yet.
+func (s *State) awaitsWords() bool {
+	return s.Audible() && s.User.Ended && s.User.Partial != "" && !s.Floor.Speaking
 }
 
 // hearWhileListening handles words in a listening phase. They belong to the user's turn, which

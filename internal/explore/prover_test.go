@@ -177,13 +177,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "a model's question whose sound was dropped counts as heard", file: "played.go",
-		old:    "if s.asking() {",
+		old:    "if s.Consent.asking(&s.Reply) {",
 		new:    "if false {",
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
 	{
 		name: "a model's tool runs without a yes", file: "consent.go",
-		old:    "if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != s.Reply.UserTurn {",
+		old:    "if i < 0 || k.Calls[i].Yes == 0 || k.Calls[i].Yes != userTurn {",
 		new:    "if i < 0 {",
 		config: "tools that need a yes", found: "runs without a yes to what was heard",
 	},
