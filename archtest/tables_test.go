@@ -19,7 +19,7 @@ var layers = []struct {
 	{5, []string{"internal/model", ".", "server/api", "internal/bench", "internal/eval", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen", "internal/chain", "internal/hosted", "provider/deepgram/fake", "provider/elevenlabs/fake", "provider/cartesia/fake", "provider/soniox/fake", "internal/carrier/fake"}},
-	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/carrier", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection", "internal/fakes"}},
+	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/carrier", "internal/rtpsound", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection", "internal/fakes"}},
 	{1, []string{"port", "conv", "internal/codec/*", "internal/recording", "internal/echo"}},
 	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "internal/clauses", "internal/edits", "examples", "examples/research/desk", "turn/ending"}},
 	// detector, provider and leg contain common tests of the adapters below them.

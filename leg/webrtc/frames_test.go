@@ -52,15 +52,15 @@ func TestReceiverTakesAnything(t *testing.T) {
 		case 3:
 			h.SequenceNumber += uint16(random.IntN(5))
 		}
-		r.push(now, &h, payload)
-		f := r.frame(now)
+		r.Push(now, &h, payload)
+		f := r.Frame(now)
 		if f.Pos != next || len(f.PCM) != rate/50 || f.Rate != rate {
 			t.Fatalf("frame %d: %d samples at %d", i, len(f.PCM), f.Pos)
 		}
 		next = f.End()
 		now = now.Add(audio.FrameDuration)
 	}
-	if r.malformed == 0 {
+	if r.Stats().Malformed == 0 {
 		t.Error("no packet was malformed")
 	}
 }
@@ -76,8 +76,8 @@ func TestReceiverFollowsTheSource(t *testing.T) {
 		h := rtp.Header{SSRC: uint32(source + 1), SequenceNumber: first, Timestamp: uint32(first) << 10}
 		heard := 0
 		for _, payload := range list[5:30] {
-			r.push(now, &h, payload)
-			if loud(r.frame(now)) {
+			r.Push(now, &h, payload)
+			if loud(r.Frame(now)) {
 				heard++
 			}
 			h.SequenceNumber++
@@ -100,8 +100,8 @@ func TestAllocs(t *testing.T) {
 	list := packets(t, porttest.Tone(rate, time.Second))
 	now, h, i := time.Unix(1000, 0), rtp.Header{}, 0
 	in := func() {
-		r.push(now, &h, list[i%len(list)])
-		r.frame(now)
+		r.Push(now, &h, list[i%len(list)])
+		r.Frame(now)
 		now = now.Add(audio.FrameDuration)
 		h.SequenceNumber++
 		h.Timestamp += tick
@@ -144,8 +144,8 @@ func BenchmarkRead(b *testing.B) {
 	list := packets(b, porttest.Tone(rate, time.Second))
 	now, h, i := time.Unix(1000, 0), rtp.Header{}, 0
 	for b.Loop() {
-		r.push(now, &h, list[i%len(list)])
-		r.frame(now)
+		r.Push(now, &h, list[i%len(list)])
+		r.Frame(now)
 		now = now.Add(audio.FrameDuration)
 		h.SequenceNumber++
 		h.Timestamp += tick

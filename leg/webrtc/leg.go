@@ -13,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/connection"
+	"github.com/hocketvoice/hocket/internal/rtpsound"
 	"github.com/hocketvoice/hocket/port"
 )
 
@@ -32,7 +33,7 @@ var (
 type Leg struct {
 	s       *Server
 	track   *pion.TrackLocalStaticRTP // attached to each connection
-	in      *receiver
+	in      *rtpsound.Receiver
 	out     *sender
 	loss    atomic.Int32 // percentage of our packets that the browser reports as lost
 	box     *outbox
@@ -148,7 +149,7 @@ func (l *Leg) Read(ctx context.Context) (audio.Frame, error) {
 	case <-ctx.Done():
 		return audio.Frame{}, ctx.Err()
 	}
-	return l.in.frame(l.due), nil
+	return l.in.Frame(l.due), nil
 }
 
 // Write sends the agent's next 20 ms. Long silence is not sent.

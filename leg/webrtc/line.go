@@ -227,7 +227,7 @@ func (l *Leg) settle(now time.Time) (next time.Time, dead []*peer, over bool) {
 		case state == pion.PeerConnectionStateConnected:
 			if l.current != nil {
 				dead = append(dead, l.current)
-				l.in.reset()
+				l.in.Reset()
 				l.box.replaced()
 			}
 			l.current, l.pending = p, nil

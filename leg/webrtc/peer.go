@@ -15,6 +15,7 @@ import (
 	pion "github.com/pion/webrtc/v4"
 
 	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/rtpsound"
 )
 
 // peer is one WebRTC connection of a leg. Its methods are safe for concurrent use,
@@ -129,26 +130,10 @@ func (p *peer) listen(track *pion.TrackRemote) {
 			return
 		}
 		at := time.Now()
-		if payload, ok := unpack(&header, buf[:n]); ok && p.inUse() {
-			p.l.in.push(at, &header, payload)
+		if payload, ok := rtpsound.Unpack(&header, buf[:n]); ok && p.inUse() {
+			p.l.in.Push(at, &header, payload)
 		}
 	}
-}
-
-// unpack parses a packet (RFC 3550, section 5.1) and returns its payload without padding.
-func unpack(header *rtp.Header, packet []byte) (payload []byte, ok bool) {
-	size, err := header.Unmarshal(packet)
-	if err != nil {
-		return nil, false
-	}
-	payload = packet[size:]
-	if !header.Padding {
-		return payload, true
-	}
-	if len(payload) == 0 || int(payload[len(payload)-1]) > len(payload) {
-		return nil, false
-	}
-	return payload[:len(payload)-int(payload[len(payload)-1])], true
 }
 
 // inUse reports whether this is the leg's current connection.

@@ -7,6 +7,7 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/hocketvoice/hocket/internal/codec/opus"
+	"github.com/hocketvoice/hocket/internal/rtpsound"
 )
 
 // FuzzPackets checks that a frame is returned every 20 ms, whatever a client sends as
@@ -44,11 +45,11 @@ func FuzzPackets(f *testing.F) {
 		var header rtp.Header
 		for beats := 0; len(b) > 0 && beats < 50; beats++ {
 			n := min(int(b[0]), len(b)-1)
-			if payload, ok := unpack(&header, b[1:1+n]); ok {
-				r.push(now, &header, payload)
+			if payload, ok := rtpsound.Unpack(&header, b[1:1+n]); ok {
+				r.Push(now, &header, payload)
 			}
 			b, now = b[1+n:], now.Add(20*time.Millisecond)
-			if frame := r.frame(now); len(frame.PCM) != rate/50 {
+			if frame := r.Frame(now); len(frame.PCM) != rate/50 {
 				t.Fatalf("a frame of %d samples", len(frame.PCM))
 			}
 		}
