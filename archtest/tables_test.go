@@ -154,6 +154,11 @@ var workers = map[string]string{
 	"internal/carrier/fake: Dial":           "the Close of what it returns",
 	"internal/carrier/fake: (*Telnyx).tell": "the account's Close",
 	"internal/carrier/fake: (*Telnyx).obey": "the account's Close",
+	"leg/sip: newMedia":                     "the stream's close, which talk and drop call",
+	"leg/sip: (*Server).serve":              "the server's Close",
+	"leg/sip: (*Server).work":               "the server's Close",
+	"leg/sip: (*call).start":                "the server's Close, which ends all calls",
+	"leg/sip: (*call).whenOver":             "the function that it returns",
 	"leg/telnyx: (*Server).admit":           "the server's Close, which hangs up all calls",
 	"leg/telnyx: (*Server).Close":           "nobody: a timer's callback that only cancels commands, stopped before Close returns",
 }

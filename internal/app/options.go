@@ -6,6 +6,7 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/internal/settings"
+	"github.com/hocketvoice/hocket/leg/sip"
 	"github.com/hocketvoice/hocket/server/gate"
 	"github.com/hocketvoice/hocket/server/hub"
 )
@@ -85,6 +86,7 @@ func server(s config.Server) config.Server {
 	s.MaxConnectionsPerAddress = cmp.Or(s.MaxConnectionsPerAddress, gate.DefaultPerAddress)
 	s.Drain = cmp.Or(s.Drain, config.Wait(DefaultDrain))
 	s.Resume = cmp.Or(s.Resume, config.Duration(DefaultResume))
+	s.SIP.MaxHold = cmp.Or(s.SIP.MaxHold, config.Duration(sip.DefaultMaxHold))
 	return s
 }
 

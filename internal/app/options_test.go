@@ -86,6 +86,8 @@ func TestEveryKeyArrives(t *testing.T) {
 			continue // an agent chooses one, which is then the model or the service
 		case services[section] != nil && rest != "name":
 			without = service(k.Path, "")
+		case strings.HasPrefix(rest, "sip."):
+			without = sipDocument("", "")
 		case strings.HasPrefix(rest, "twilio."), strings.HasPrefix(rest, "telnyx."):
 			name, _, _ := strings.Cut(rest, ".")
 			without = carriers(name, "", "")
@@ -134,6 +136,25 @@ func carriers(name, key, value string) string {
 	return "server: {" + name + ": " + mapping(entry) + "}"
 }
 
+// sipDocument is the section server.sip with a key.
+func sipDocument(key, value string) string {
+	entry := map[string]string{"addr": "127.0.0.1:5070", "allow": "[10.0.0.0/8]"}
+	switch list, inner, _ := strings.Cut(key, "[]."); list {
+	case "":
+	case "users":
+		user := map[string]string{"name": "ada", "password_env": "ADA"}
+		user[inner] = value
+		entry[list] = "[" + mapping(user) + "]"
+	case "numbers":
+		number := map[string]string{"number": "'+1555'"}
+		number[inner] = value
+		entry[list] = "[" + mapping(number) + "]"
+	default:
+		entry[key] = value
+	}
+	return "server: {sip: " + mapping(entry) + "}"
+}
+
 // mapping is the text of a mapping.
 func mapping(entry map[string]string) string {
 	var fields []string
@@ -162,6 +183,14 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"soniox", "[soniox]"}
 	case strings.HasPrefix(k.Path, "speech.") && strings.HasSuffix(k.Path, "_url") || k.Path == "upstream.url":
 		return []string{`"wss://h/y"`}
+	case k.Path == "server.sip.addr" || k.Path == "server.sip.tls_addr":
+		return []string{"127.0.0.1:5071"}
+	case k.Path == "server.sip.external":
+		return []string{"203.0.113.7"}
+	case k.Path == "server.sip.allow":
+		return []string{"[192.0.2.1, 192.0.2.0/24]"}
+	case k.Path == "server.sip.codecs":
+		return []string{"[g722, pcma]"}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
 	case k.Path == "server.twilio.url" || k.Path == "server.telnyx.url" || k.Path == "server.telnyx.api_url":
@@ -180,7 +209,7 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"[10.0.0.0/8]"}
 	case k.Path == "server.webrtc.public_ips":
 		return []string{"[203.0.113.7]", "[voice.example.com]"}
-	case k.Path == "server.webrtc.ports":
+	case k.Path == "server.webrtc.ports" || k.Path == "server.sip.ports":
 		return []string{"50000-50100"}
 	case k.Path == "server.webrtc.ice_servers[].urls":
 		return []string{`["stun:stun.example.com", "stun:stun.example.com:3479"]`}
@@ -222,6 +251,9 @@ func document(path, value string) string {
 		}
 		entry[rest] = value
 		return "server: {webrtc: {ice_servers: [" + mapping(entry) + "]}}"
+	}
+	if rest, ok := strings.CutPrefix(path, "server.sip."); ok {
+		return sipDocument(rest, value)
 	}
 	for _, carrier := range []string{"twilio", "telnyx"} {
 		if rest, ok := strings.CutPrefix(path, "server."+carrier+"."); ok {
@@ -441,6 +473,28 @@ func TestCarrierURL(t *testing.T) {
 		"codec: opus":               "server.telnyx.codec: is \"opus\"",
 	} {
 		if _, err := load(t, "server: {telnyx: {url: 'https://h', "+text+"}}"); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass") {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
+}
+
+// TestSIPProblems: what is wrong with the section server.sip is told with the file.
+func TestSIPProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		"allow: [10.0.0.0/8]":                                                                     "c.yaml:1:10: server.sip: has no addr",
+		"addr: '127.0.0.1:5060'":                                                                  "server.sip: has neither allow nor users, without which nobody may call",
+		"addr: localhost, allow: [10.0.0.1]":                                                      `server.sip: addr is "localhost": expected an IP address and a port`,
+		"addr: '127.0.0.1:5060', allow: [x]":                                                      `server.sip: allow[0] is "x": expected an address or a network`,
+		"addr: '127.0.0.1:5060', allow: ['::1'], external: x":                                     "server.sip: external is invalid",
+		"addr: '127.0.0.1:5060', allow: ['::1'], ports: 9-8":                                      "server.sip: ports is",
+		"addr: '127.0.0.1:5060', allow: ['::1'], ports: 80-90":                                    "server.sip: the ports are 80 to 90",
+		"addr: '127.0.0.1:5060', allow: ['::1'], codecs: [pcmu, mp3]":                             `server.sip: codecs[1] is "mp3": expected one of opus, g722, pcma, pcmu`,
+		"addr: '127.0.0.1:5060', users: [{name: ada}]":                                            "server.sip: users[0] has no name or no password_env",
+		"addr: '127.0.0.1:5060', allow: ['::1'], numbers: [{agent: a}]":                           "server.sip: numbers[0] has no number",
+		"addr: '127.0.0.1:5060', allow: ['::1'], numbers: [{number: '1'}, {number: '+1'}]":        "server.sip: numbers[1] has a number that another one has",
+		"addr: '127.0.0.1:5060', users: [{name: a, password_env: A}, {name: a, password_env: B}]": "server.sip: users has the name of users[1] twice",
+	} {
+		if _, err := load(t, "server: {sip: {"+text+"}}"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}

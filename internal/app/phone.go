@@ -29,7 +29,7 @@ const (
 // number is a telephone number in the form of E.164. A withheld one has another form.
 var number = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
 
-// openPhones opens the handlers of calls for which the config has a carrier.
+// openPhones opens what takes calls: the handlers of carriers that the config has, and SIP.
 func (s *Server) openPhones(c config.Server) error {
 	s.phones = make(map[string]http.Handler)
 	if c.Twilio.URL != "" {
@@ -40,6 +40,11 @@ func (s *Server) openPhones(c config.Server) error {
 	if c.Telnyx.URL != "" {
 		if err := s.openTelnyx(c.Telnyx); err != nil {
 			return inputError{fmt.Errorf("server.telnyx%w", err)}
+		}
+	}
+	if c.SIP.Addr != "" {
+		if err := s.openSIP(c); err != nil {
+			return inputError{fmt.Errorf("server.sip%w", err)}
 		}
 	}
 	return nil

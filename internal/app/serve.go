@@ -14,6 +14,7 @@ import (
 
 	"github.com/hocketvoice/hocket/internal/config"
 	"github.com/hocketvoice/hocket/leg/realtime"
+	"github.com/hocketvoice/hocket/leg/sip"
 	"github.com/hocketvoice/hocket/leg/text"
 	"github.com/hocketvoice/hocket/leg/webrtc"
 	"github.com/hocketvoice/hocket/port"
@@ -64,6 +65,7 @@ type Server struct {
 	webrtc       *webrtc.Server
 	realtime     *realtime.Server
 	phones       map[string]http.Handler // the handlers of calls, by carrier
+	sip          *sip.Server             // nil if it takes no calls over SIP
 	secrets      *secrets
 	home         *node.Home // nil if conversations are held in memory only
 	store        *Store     // nil if home is

@@ -120,7 +120,7 @@ func phoneProblems(c *config.Config) config.Problems {
 			all = append(all, c.Problem("server.telnyx.api_url", "is invalid: "+err.Error()))
 		}
 	}
-	return all
+	return append(all, sipProblems(c)...)
 }
 
 // serverProblems returns the problems of the section server.

@@ -307,6 +307,7 @@ type Server struct {
 	WebRTC  WebRTC   `yaml:"webrtc"`
 	Twilio  Twilio   `yaml:"twilio"`
 	Telnyx  Telnyx   `yaml:"telnyx"`
+	SIP     SIP      `yaml:"sip"`
 
 	MaxConversations Count `yaml:"max_conversations"`
 	MaxPerKey        Count `yaml:"max_per_key"`
@@ -360,6 +361,33 @@ type Telnyx struct {
 	Agent        string `yaml:"agent"`
 	Codec        string `yaml:"codec" oneof:"pcmu pcma g722 l16"`
 	APIURL       string `yaml:"api_url"`
+}
+
+// SIP configures calls over SIP.
+type SIP struct {
+	Addr     string      `yaml:"addr"`
+	TLSAddr  string      `yaml:"tls_addr"`
+	External string      `yaml:"external"`
+	Ports    string      `yaml:"ports"`
+	Codecs   []string    `yaml:"codecs"`
+	Encrypt  string      `yaml:"encrypt" oneof:"required off"`
+	Allow    []string    `yaml:"allow"`
+	Users    []SIPUser   `yaml:"users"`
+	Agent    string      `yaml:"agent"`
+	Numbers  []SIPNumber `yaml:"numbers"`
+	MaxHold  Duration    `yaml:"max_hold"`
+}
+
+// SIPUser is who may call over SIP with a password.
+type SIPUser struct {
+	Name        string `yaml:"name"`
+	PasswordEnv string `yaml:"password_env"`
+}
+
+// SIPNumber is a number that an agent answers.
+type SIPNumber struct {
+	Number string `yaml:"number"`
+	Agent  string `yaml:"agent"`
 }
 
 // ICEServer is a STUN or TURN server for browsers.

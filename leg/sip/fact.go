@@ -1,0 +1,29 @@
+package sip
+
+import "sync"
+
+// fact is something that happens once. Its methods are safe for concurrent use.
+type fact struct {
+	once sync.Once
+	c    chan struct{} // closed when it has happened
+}
+
+func newFact() *fact { return &fact{c: make(chan struct{})} }
+
+// happen reports whether the fact is new.
+func (f *fact) happen() (first bool) {
+	f.once.Do(func() {
+		close(f.c)
+		first = true
+	})
+	return first
+}
+
+func (f *fact) happened() bool {
+	select {
+	case <-f.c:
+		return true
+	default:
+		return false
+	}
+}
