@@ -133,16 +133,24 @@ type ending func(byCaller bool) error
 func ringTwilio(ctx context.Context, client *http.Client, o FakeCallOptions) (*fake.Call, ending, error) {
 	ctx, cancel := context.WithTimeout(ctx, fakeStart)
 	defer cancel()
-	call, err := fake.RingTwilio(ctx, fake.TwilioOptions{Secret: o.Key, URL: o.URL, Client: client, From: o.From, To: o.To})
+	account := fake.NewTwilio(fake.TwilioOptions{Secret: o.Key, URL: o.URL, Client: client, From: o.From, To: o.To}) //nolint:contextcheck // webhooks have a time limit of their own
+	c := account.Ring()
+	call, err := c.Stream(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, errors.Join(err, account.Close())
 	}
 	return call, func(byCaller bool) error {
 		if byCaller {
-			call.HangUp()
+			c.HangUp()
 		}
-		<-call.Over()
-		return call.Close()
+		limit := time.NewTimer(fakeEnd)
+		defer limit.Stop()
+		select {
+		case <-c.Over():
+			return account.Close()
+		case <-limit.C:
+			return errors.Join(fmt.Errorf("the agent has ended the stream, and the call goes on after %v", fakeEnd), account.Close())
+		}
 	}, nil
 }
 

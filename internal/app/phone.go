@@ -61,13 +61,9 @@ func (s *Server) openTwilio(c config.Twilio) error {
 		return err
 	}
 	h, err := twilio.New(twilio.Options{
-		Secret: secret, URL: c.URL,
-		Admit: func(ctx context.Context, _ twilio.Incoming) error {
-			gate.Vouch(ctx)
-			return s.admitPhone(twilio.ErrBusy)
-		},
-		Start: func(ctx context.Context, in twilio.Incoming, leg twilio.Leg) error {
-			gate.Vouch(ctx)
+		Secret: secret, URL: c.URL, Vouch: gate.Vouch,
+		Admit: func(context.Context, twilio.Incoming) error { return s.admitPhone(twilio.ErrBusy) },
+		Start: func(_ context.Context, in twilio.Incoming, leg twilio.Leg) error {
 			return s.beginPhone(agent, in.From, leg) //nolint:contextcheck // it outlives the request
 		},
 		Failed: s.phoneFailed,

@@ -125,17 +125,23 @@ func forbidden(t *testing.T, method, address string) {
 func TestTwilioCall(t *testing.T) {
 	log := &lockedBuffer{}
 	s, at := twilioPhone(t, log)
-	c, err := fake.RingTwilio(waittest.Context(t), fake.TwilioOptions{
+	account := fake.NewTwilio(fake.TwilioOptions{
 		Secret: "tw-secret", URL: "https://voice.test/voice/twilio", Client: reaching(at), From: "+15551234567", To: "+15557654321",
 	})
+	defer func() {
+		if err := account.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	call := account.Ring()
+	c, err := call.Stream(waittest.Context(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Close() }()
 	greeted(t, s, c)
 	c.Press("7")
 	waittest.Until(t, "that a key stops the agent", c.Over(), func() bool { return c.Clears() > 0 })
-	c.HangUp()
+	call.HangUp()
 	waittest.Until(t, "its end", nil, func() bool { return s.hub.Live() == 0 })
 	if text := log.String(); strings.Contains(text, "5551234567") || strings.Contains(text, "tw-secret") {
 		t.Errorf("the log has a number or a secret:\n%s", text)

@@ -63,6 +63,7 @@ type Leg struct {
 	in     []int16       // the person's sound, oldest first
 	more   chan struct{} // has a token when in has grown
 	reason error         // why the stream has ended; nil until then
+	stop   bool          // the carrier has ended the stream in order
 }
 
 // Options describes how a stream is accepted. Dialect is required.
@@ -187,6 +188,9 @@ func (l *Leg) receive(d *mediastream.Decoder, hear func([]int16) []int16, refuse
 				refused = nil
 			}
 		case mediastream.End:
+			l.mu.Lock()
+			l.stop = l.reason == nil
+			l.mu.Unlock()
 			l.end(nil)
 			_ = l.ws.Close(websocket.StatusNormalClosure, "")
 			return
@@ -210,6 +214,17 @@ func (l *Leg) end(err error) {
 		l.reason = fmt.Errorf("%s leg: %w: %w", l.dialect.Name, err, io.EOF)
 	}
 	close(l.ended)
+}
+
+// Ended returns a channel that is closed when the stream has ended.
+func (l *Leg) Ended() <-chan struct{} { return l.ended }
+
+// Reason returns why the stream has ended, once it has, and whether the carrier has ended it in
+// order.
+func (l *Leg) Reason() (stopped bool, reason error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stop, l.reason
 }
 
 // heard appends samples of the person. If Read is not called, it drops the oldest ones.

@@ -93,7 +93,7 @@ func TestLeg(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				l := <-legs
+				l := carrier.NewLine(<-legs, carrier.LineOptions{StopEnds: true})
 				t.Cleanup(func() {
 					_ = l.Close()
 					if err := c.Close(); err != nil {

@@ -42,41 +42,57 @@ func (f *fact) happened() bool {
 //
 //	ringing     answer was sent            until answered
 //	connecting  streaming_start was sent   until streaming, or unstreamed
-//	streaming   the conversation goes on   until closed
-//	            hangup is sent, unless the call is over
+//	streaming   the conversation goes on   until closed, or moved; lost streams are started again
+//	            hangup is sent, unless the call is over or moved
 type call struct {
 	Incoming
 
-	answered   *fact // Telnyx says so
-	over       *fact // Telnyx says so
-	unstreamed *fact // Telnyx says that the stream failed
-	streaming  *fact // the conversation has begun; leg is set
-	closed     *fact // the conversation's leg is closed, or its stream was refused
+	answered *fact // Telnyx says so
+	over     *fact // Telnyx says so; hangup is set
+	closed   *fact // the conversation's leg is closed, or its first stream was refused
+	moved    *fact // the person talks with somebody else
 
-	reason string       // why the stream failed; set before unstreamed
-	leg    *carrier.Leg // set before streaming
+	unstreamed chan string   // has the reason when Telnyx says that a stream failed
+	attached   chan struct{} // has a token when a stream has begun
+	lost       chan struct{} // has a token when a stream was lost
+	out        *outgoing     // nil if the call came in
 
 	// Guarded by the server's mu.
+	line     *carrier.Line // nil before the first stream
+	hangup   Hangup
+	transfer *transfer // nil: none
 	admitted bool
 	cancel   context.CancelFunc // ends the commands
 	forget   time.Time          // when the call is no longer remembered; the zero time while it is held
 }
 
 func newCall(in Incoming) *call {
-	return &call{Incoming: in, answered: newFact(), over: newFact(), unstreamed: newFact(), streaming: newFact(), closed: newFact()}
+	return &call{
+		Incoming: in, answered: newFact(), over: newFact(), closed: newFact(), moved: newFact(),
+		unstreamed: make(chan string, 1), attached: make(chan struct{}, 1), lost: make(chan struct{}, 1),
+	}
 }
 
 // line is the leg of a call.
 type line struct {
-	*carrier.Leg
-	closed *fact
+	*carrier.Line
+	s *Server
+	c *call
 }
 
-// Close ends the stream, after which the call is hung up.
+// Close ends the stream, after which the call is hung up, unless it was transferred.
 func (l *line) Close() error {
-	err := l.Leg.Close()
-	l.closed.happen()
+	err := l.Line.Close()
+	l.c.closed.happen()
 	return err
+}
+
+// token puts a token into a channel that has room for one.
+func token[T any](c chan T, v T) {
+	select {
+	case c <- v:
+	default:
+	}
 }
 
 // errReported says that why a call could not begin is reported already.
@@ -84,11 +100,20 @@ var errReported = errors.New("the stream was refused")
 
 // hold lives through a call that was admitted.
 func (s *Server) hold(ctx context.Context, c *call) {
-	err := s.begin(ctx, c)
+	s.finish(ctx, c, s.begin(ctx, c))
+}
+
+// finish lives through the conversation of a call that has begun, if err is nil, and hangs up.
+func (s *Server) finish(ctx context.Context, c *call, err error) {
 	if err == nil {
-		s.converse(c)
+		s.converse(ctx, c)
 	}
 	if errors.Is(err, errOver) || c.over.happened() {
+		return
+	}
+	if c.moved.happened() {
+		// The call goes on without us.
+		_ = s.command(ctx, c, "streaming_stop", nil) // the stream is closed anyway
 		return
 	}
 	if err != nil && !errors.Is(err, errReported) {
@@ -117,12 +142,21 @@ func (s *Server) begin(ctx context.Context, c *call) error {
 	if err := s.command(ctx, c, "answer", map[string]any{"send_silence_when_idle": true}); err != nil {
 		return err
 	}
-	if err := s.await(c, c.answered, "was not answered"); err != nil {
+	if err := s.await(c, c.answered.c, carrier.Announced, "was not answered"); err != nil {
 		return err
 	}
+	return s.stream(ctx, c, carrier.Announced)
+}
+
+// stream starts a stream and waits for it.
+func (s *Server) stream(ctx context.Context, c *call, most time.Duration) error {
 	token, err := s.expected.Add(c.Call, c)
 	if err != nil {
 		return err
+	}
+	select {
+	case <-c.unstreamed: // what is said of an earlier stream
+	default:
 	}
 	codec := codecs[s.o.Codec]
 	if err := s.command(ctx, c, "streaming_start", map[string]any{
@@ -133,13 +167,13 @@ func (s *Server) begin(ctx context.Context, c *call) error {
 		s.expected.Take(token)
 		return err
 	}
-	err = s.await(c, c.streaming, "has no stream")
+	err = s.await(c, c.attached, most, "has no stream")
 	if _, waiting := s.expected.Take(token); waiting || err == nil {
 		return err
 	}
 	// The stream connects at this moment.
 	select {
-	case <-c.streaming.c:
+	case <-c.attached:
 		return nil
 	case <-c.closed.c:
 		return errReported
@@ -147,34 +181,80 @@ func (s *Server) begin(ctx context.Context, c *call) error {
 }
 
 // await waits for a fact, as long as it can still happen.
-func (s *Server) await(c *call, f *fact, not string) error {
-	limit := time.NewTimer(carrier.Announced)
+func (s *Server) await(c *call, f <-chan struct{}, most time.Duration, not string) error {
+	limit := time.NewTimer(most)
 	defer limit.Stop()
 	select {
-	case <-f.c:
+	case <-f:
 		return nil
 	case <-c.over.c:
 		return errOver
-	case <-c.unstreamed.c:
-		return fmt.Errorf("the stream failed: %s", c.reason)
+	case reason := <-c.unstreamed:
+		return fmt.Errorf("the stream failed: %s", reason)
 	case <-c.closed.c:
 		return errReported
 	case <-limit.C:
-		return fmt.Errorf("it %s within %v", not, carrier.Announced)
+		return fmt.Errorf("it %s within %v", not, most)
 	case <-s.stopping:
 		return errors.New("the server is being stopped")
 	}
 }
 
-// converse waits for the end of the conversation, which ends with the call.
-func (s *Server) converse(c *call) {
-	select {
-	case <-c.closed.c:
+// converse waits for the end of the conversation, which ends with the call. It starts streams again
+// that were lost.
+func (s *Server) converse(ctx context.Context, c *call) {
+	s.mu.Lock()
+	on := c.line
+	s.mu.Unlock()
+	for {
+		select {
+		case <-c.lost:
+			s.restream(ctx, c, on)
+			continue
+		case <-c.closed.c:
+			return
+		case <-c.over.c:
+		case <-s.stopping:
+		case <-on.Ended():
+		}
+		_ = on.Close() // the conversation's Read returns io.EOF
 		return
-	case <-c.over.c:
-	case <-s.stopping:
 	}
-	_ = c.leg.Close() // the conversation's Read returns io.EOF
+}
+
+const (
+	// restarting is how long a stream that was started again may take to connect.
+	restarting = 5 * time.Second
+	// restartPause is the time before the second attempt to start a stream again; it doubles.
+	restartPause = time.Second
+)
+
+// restream starts a stream in the place of a lost one, until that succeeds or the line has ended.
+func (s *Server) restream(ctx context.Context, c *call, on *carrier.Line) {
+	// Telnyx may believe that the old one goes on: a call has one stream.
+	_ = s.command(ctx, c, "streaming_stop", nil)
+	for pause := restartPause; ; pause *= 2 {
+		err := s.stream(ctx, c, restarting)
+		if err == nil {
+			return
+		}
+		if errors.Is(err, errOver) {
+			on.End()
+			return
+		}
+		limit := time.NewTimer(pause)
+		select {
+		case <-limit.C:
+			continue
+		case <-on.Ended():
+			s.failed(fmt.Errorf("telnyx: a stream could not be started again: %w", err))
+		case <-c.over.c:
+		case <-c.closed.c:
+		case <-s.stopping:
+		}
+		limit.Stop()
+		return
+	}
 }
 
 // command sends a command for a call.
@@ -222,6 +302,15 @@ func (s *Server) admit(ctx context.Context, in Incoming) (room bool) {
 func (s *Server) hear(e event) {
 	s.mu.Lock()
 	c := s.calls[e.call.Call]
+	if c == nil && e.state != "" {
+		if c = s.placed[e.state]; c != nil {
+			s.name(c, e.call)
+		}
+	}
+	if c == nil && s.elsewhere(e) {
+		s.mu.Unlock()
+		return
+	}
 	if c == nil && e.kind == "call.hangup" && s.room() {
 		// The webhook that announces the call comes later: it must not be answered.
 		c = newCall(e.call)
@@ -229,9 +318,11 @@ func (s *Server) hear(e event) {
 		s.calls[e.call.Call] = c
 	}
 	admitted := c != nil && c.admitted
-	if c != nil && e.kind == "streaming.failed" && !c.unstreamed.happened() {
-		c.reason = e.reason
-		c.unstreamed.happen()
+	if c != nil && e.kind == "call.hangup" && !c.over.happened() {
+		c.hangup = e.hangup
+	}
+	if c != nil && c.transfer != nil && e.kind == "call.bridged" {
+		c.transfer.settle(nil)
 	}
 	s.mu.Unlock()
 	if c == nil {
@@ -240,10 +331,15 @@ func (s *Server) hear(e event) {
 	switch e.kind {
 	case "call.answered":
 		c.answered.happen()
+	case "streaming.failed":
+		token(c.unstreamed, e.reason)
 	case "call.hangup":
 		if c.over.happen() && admitted && s.o.Ended != nil {
 			s.o.Ended(c.Incoming, e.hangup)
 		}
+	}
+	if c.out != nil {
+		c.out.hear(e)
 	}
 }
 

@@ -13,20 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hocketvoice/hocket/internal/carrier"
 	"github.com/hocketvoice/hocket/internal/failure"
 	"github.com/hocketvoice/hocket/internal/httpclient"
-	"github.com/hocketvoice/hocket/internal/wait"
-	"github.com/hocketvoice/hocket/port"
 	"github.com/hocketvoice/hocket/port/errclass"
 )
 
 const (
 	maxAnswer = 64 << 10
-	// attemptLimit and commandLimit are the time limits of an attempt and of a command with its
-	// retries. Telnyx ignores a repeated command within 60 s.
-	attemptLimit = 5 * time.Second
-	commandLimit = 30 * time.Second
-	pause        = 250 * time.Millisecond // before the first retry; it doubles
 	// callEnded is Telnyx's code of a command for a call that is over.
 	callEnded = "90018"
 )
@@ -51,7 +45,7 @@ func newCommands(o Options) *commands {
 }
 
 // send sends a command and repeats it, as its class of failure allows, with the same id, so that it
-// is carried out once. It returns [errOver] if the call is over, and otherwise a [*port.Failure].
+// is carried out once: Telnyx ignores a repeated command within 60 s. It returns [errOver] if the call is over, and otherwise a [*port.Failure].
 func (c *commands) send(ctx context.Context, call, action, id string, fields map[string]any) error {
 	if fields == nil {
 		fields = make(map[string]any)
@@ -61,47 +55,36 @@ func (c *commands) send(ctx context.Context, call, action, id string, fields map
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, commandLimit)
-	defer cancel()
 	address := c.base + "/calls/" + url.PathEscape(call) + "/actions/" + action
-	for attempt, delay := 0, pause; ; attempt, delay = attempt+1, 2*delay {
-		err := c.post(ctx, address, action, body)
-		f, ok := errors.AsType[*port.Failure](err)
-		if !ok || !f.Retryable || attempt == errclass.Of(f.Code).Retries {
-			return err
-		}
-		until := max(delay, f.After)
-		if end, _ := ctx.Deadline(); time.Until(end) < until || wait.For(ctx, until) != nil {
-			return err
-		}
-	}
+	return carrier.Repeat(ctx, func(ctx context.Context) error {
+		_, err := c.post(ctx, address, action, body)
+		return err
+	})
 }
 
-// post makes one attempt.
-func (c *commands) post(ctx context.Context, address, action string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
-	defer cancel()
+// post makes one attempt and returns the answer.
+func (c *commands) post(ctx context.Context, address, action string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return failure.New(errclass.Unknown, "telnyx: "+action+": the URL of the command is invalid")
+		return nil, failure.New(errclass.Unknown, "telnyx: "+action+": the URL of the command is invalid")
 	}
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := c.http.Do(r)
 	if err != nil {
 		class, text := failure.OfTransport(err)
-		return failure.New(class, "telnyx: "+action+": "+text)
+		return nil, failure.New(class, "telnyx: "+action+": "+text)
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
 	if resp.StatusCode/100 == 2 {
-		return nil
+		return answer, nil // without an answer that can be read it has been carried out all the same
 	}
 	if err != nil {
 		answer = nil // the status says enough
 	}
 	code := codeOf(answer)
 	if resp.StatusCode == http.StatusUnprocessableEntity && code == callEnded {
-		return errOver
+		return nil, errOver
 	}
 	text := fmt.Sprintf("telnyx: %s: the server responded %d %s", action, resp.StatusCode, http.StatusText(resp.StatusCode))
 	if code != "" {
@@ -111,7 +94,7 @@ func (c *commands) post(ctx context.Context, address, action string, body []byte
 	if f.Retryable {
 		f.After = failure.After(resp.Header, time.Now())
 	}
-	return f
+	return nil, f
 }
 
 // codeOf returns the code of an answer's first error, or "". The words beside it are left out: they

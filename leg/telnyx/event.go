@@ -29,6 +29,8 @@ type event struct {
 	inbound bool
 	hangup  Hangup // of call.hangup
 	reason  string // of streaming.failed
+	result  string // of the detection of machines
+	state   string // client_state
 }
 
 // maxName limits the names in a webhook.
@@ -50,6 +52,8 @@ func decodeEvent(body []byte) (event, error) {
 				Cause      string `json:"hangup_cause"`
 				Source     string `json:"hangup_source"`
 				Reason     string `json:"failure_reason"`
+				Result     string `json:"result"`
+				State      string `json:"client_state"`
 			} `json:"payload"`
 		} `json:"data"`
 	}
@@ -63,7 +67,7 @@ func decodeEvent(body []byte) (event, error) {
 	if m.Data.ID == "" || m.Data.Type == "" {
 		return event{}, errors.New("expected data with an id and an event_type")
 	}
-	for _, name := range []string{m.Data.ID, m.Data.Type, p.Call, p.Session, p.Connection, p.From, p.To, p.Cause, p.Source, p.Reason} {
+	for _, name := range []string{m.Data.ID, m.Data.Type, p.Call, p.Session, p.Connection, p.From, p.To, p.Cause, p.Source, p.Reason, p.Result} {
 		if len(name) > maxName {
 			return event{}, fmt.Errorf("a name has %d bytes: expected at most %d", len(name), maxName)
 		}
@@ -71,6 +75,6 @@ func decodeEvent(body []byte) (event, error) {
 	return event{
 		id: m.Data.ID, kind: m.Data.Type, inbound: p.Direction == "incoming",
 		call:   Incoming{Call: p.Call, Session: p.Session, Connection: p.Connection, From: p.From, To: p.To},
-		hangup: Hangup{Cause: p.Cause, Source: p.Source}, reason: p.Reason,
+		hangup: Hangup{Cause: p.Cause, Source: p.Source}, reason: p.Reason, result: p.Result, state: p.State,
 	}, nil
 }

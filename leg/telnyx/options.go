@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hocketvoice/hocket/internal/httpclient"
 	"github.com/hocketvoice/hocket/internal/wire/mediastream"
@@ -33,6 +34,10 @@ type Options struct {
 	// Codec is the format of the agent's sound: PCMU, PCMA, G722 or L16; PCMU if empty. The
 	// person's sound may come in another of them.
 	Codec string
+	// Connection is Telnyx's name (connection_id) of the application with which calls are placed.
+	Connection string
+	// Linger is how long a stream that was lost in the middle of a call is waited for; 30 s if 0.
+	Linger time.Duration
 	// Client sends the commands; one with its own connections if nil. Each attempt has a time
 	// limit.
 	Client *http.Client
@@ -73,6 +78,7 @@ var codecs = map[string]codec{
 // withDefaults returns the options with their defaults, or an error if an option is invalid.
 func (o Options) withDefaults() (Options, error) {
 	o.API, o.Codec = cmp.Or(o.API, DefaultAPI), cmp.Or(o.Codec, "PCMU")
+	o.Linger = cmp.Or(o.Linger, 30*time.Second)
 	if o.Key == "" {
 		return o, errors.New("telnyx: the API key is empty")
 	}

@@ -31,13 +31,16 @@ const (
 	grace = 5 * time.Second
 )
 
-// Leg is the leg of a call. It reports what the caller has heard ([port.Acknowledger]): never
-// more than Telnyx has played, and at most 200 ms less.
+// Leg is the leg of a call. It reports what the person has heard ([port.Acknowledger]): never
+// more than Telnyx has played, and at most 200 ms less. It outlives its streams ([port.Watcher]).
 type Leg interface {
 	port.Leg
 	port.Acknowledger
 	port.KeyReader
-	io.Closer // which hangs up
+	port.Watcher
+	port.Forwarder
+	port.AnswerReader
+	io.Closer // which hangs up, unless the call was transferred
 }
 
 // Server is the handler of Telnyx's requests: POST /voice below the URL, the webhook of an
@@ -57,7 +60,8 @@ type Server struct {
 	mu      sync.Mutex // guards the fields below, and some of calls
 	seen    replays
 	calls   map[string]*call
-	cleared time.Time // when calls that are over were last forgotten
+	placed  map[string]*call // that are being placed, by their client_state
+	cleared time.Time        // when calls that are over were last forgotten
 	stopped bool
 }
 
@@ -77,7 +81,7 @@ func New(o Options) (*Server, error) {
 	}
 	return &Server{
 		o: o, key: key, media: "wss://" + u.Host + strings.TrimRight(u.EscapedPath(), "/") + "/media/",
-		commands: newCommands(o), now: time.Now, stopping: make(chan struct{}), calls: make(map[string]*call),
+		commands: newCommands(o), now: time.Now, stopping: make(chan struct{}), calls: make(map[string]*call), placed: make(map[string]*call),
 	}, nil
 }
 
@@ -181,8 +185,8 @@ func (s *Server) webhook(w http.ResponseWriter, r *http.Request) {
 }
 
 // connect takes the stream of a call.
-func (s *Server) connect(w http.ResponseWriter, r *http.Request, token string) {
-	c, ok := s.expected.Take(token)
+func (s *Server) connect(w http.ResponseWriter, r *http.Request, secret string) {
+	c, ok := s.expected.Take(secret)
 	if !ok {
 		http.Error(w, "the token is invalid: a stream is admitted once, with the token of its command", http.StatusForbidden)
 		return
@@ -200,13 +204,37 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, token string) {
 	})
 	if err != nil {
 		s.failed(fmt.Errorf("telnyx: a stream is refused: %w", err))
-		c.closed.happen()
+		s.mu.Lock()
+		first := c.line == nil
+		s.mu.Unlock()
+		if first {
+			c.closed.happen()
+		}
 		return
 	}
-	c.leg = leg
-	if err := s.o.Start(context.WithoutCancel(r.Context()), c.Incoming, &line{leg, c.closed}); err != nil { // the call outlives the request
+	if err := s.attach(context.WithoutCancel(r.Context()), c, leg); err != nil { // the call outlives the request
 		s.failed(fmt.Errorf("telnyx: a call could not begin: %w", err))
 		c.closed.happen()
 	}
-	c.streaming.happen()
+	token(c.attached, struct{}{})
+}
+
+// attach gives a call its stream, the first or another one.
+func (s *Server) attach(ctx context.Context, c *call, leg *carrier.Leg) error {
+	s.mu.Lock()
+	on := c.line
+	if on == nil {
+		c.line = carrier.NewLine(leg, carrier.LineOptions{Linger: s.o.Linger, Lost: func() { token(c.lost, struct{}{}) }})
+	}
+	first := &line{c.line, s, c}
+	s.mu.Unlock()
+	switch {
+	case on != nil:
+		return on.Attach(leg)
+	case c.out != nil:
+		c.out.leg <- first
+		return nil
+	default:
+		return s.o.Start(ctx, c.Incoming, first)
+	}
 }

@@ -33,6 +33,10 @@ const (
 	public = "https://voice.test/phone/telnyx"
 	caller = "+15551234567"
 	called = "+15557654321"
+
+	// pause is the time before the first retry of a command, attemptLimit the limit of an attempt.
+	pause        = 250 * time.Millisecond
+	attemptLimit = 5 * time.Second
 )
 
 // house is a server and the account whose calls it answers, in virtual time.

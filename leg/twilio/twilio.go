@@ -2,12 +2,12 @@ package twilio
 
 import (
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/hocketvoice/hocket/internal/carrier"
 	"github.com/hocketvoice/hocket/internal/wire/mediastream"
@@ -29,55 +29,71 @@ type Incoming struct {
 	From, To string // numbers in the form of E.164, or what Twilio says in their place
 }
 
-// Leg is the leg of a call. It reports what the caller has heard ([port.Acknowledger]): never
-// more than Twilio has played, and at most 200 ms less.
+// Leg is the leg of a call. It reports what the person has heard ([port.Acknowledger]): never
+// more than Twilio has played, and at most 200 ms less. It outlives its streams ([port.Watcher]).
 type Leg interface {
 	port.Leg
 	port.Acknowledger
 	port.KeyReader
-	Close() error
+	port.Watcher
+	port.Forwarder
+	port.AnswerReader
+	Close() error // which ends the call, unless it was transferred
 }
 
-// Server is the handler of Twilio's requests: POST /voice below the URL, the webhook of a number,
-// and GET /media, to which the stream connects. A call's stream is admitted once, with a token
-// that only the answer to the webhook has. It is safe for concurrent use.
+// Server is the handler of Twilio's requests below the URL: POST /voice, the webhook of a number;
+// GET /media, to which streams connect; and what Twilio is told to call in the course of a call:
+// POST /again, when a stream has ended, /dialed, /status and /machine. A stream is admitted once,
+// with a token that only the answer to a webhook has. It is safe for concurrent use.
 type Server struct {
-	o     Options
-	voice string // addresses as Twilio signs them
-	media string
+	o        Options
+	base     string // https, without a slash at the end
+	media    string
+	http     *http.Client
+	expected carrier.Expected[*call]
 
-	expected carrier.Expected[Incoming]
+	mu     sync.Mutex       // guards the fields below, and some of calls
+	calls  map[string]*call // whose streams have begun, by Twilio's name
+	placed map[string]*call // that the server has placed, by their token
 }
 
 // New returns a server. It returns an error if an option is invalid.
 func New(o Options) (*Server, error) {
-	if err := o.validate(); err != nil {
+	o, err := o.withDefaults()
+	if err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(o.URL)
 	if err != nil {
 		return nil, err
 	}
-	base := strings.TrimSuffix(u.EscapedPath(), "/")
-	return &Server{o: o, voice: "https://" + u.Host + base + "/voice", media: "wss://" + u.Host + base + "/media"}, nil
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
+	return &Server{
+		o: o, base: "https://" + u.Host + path, media: "wss://" + u.Host + path + "/media", http: newClient(o),
+		calls: make(map[string]*call), placed: make(map[string]*call),
+	}, nil
 }
 
 // ServeHTTP implements [http.Handler]. It looks at the last element of the path alone, so it can
 // be mounted anywhere.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimSuffix(r.URL.Path, "/")
-	switch path[strings.LastIndexByte(path, '/')+1:] {
-	case "voice":
-		if r.Method != http.MethodPost {
-			w.Header().Set("Allow", http.MethodPost)
-			http.Error(w, "expected POST", http.StatusMethodNotAllowed)
-			return
-		}
-		s.answer(w, r)
-	case "media":
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if last == "media" {
 		s.connect(w, r)
-	default:
+		return
+	}
+	answer := map[string]func(http.ResponseWriter, *http.Request){
+		"voice": s.voice, "again": s.again, "dialed": s.dialed, "status": s.status, "machine": s.machine,
+	}[last]
+	switch {
+	case answer == nil:
 		http.NotFound(w, r)
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, "expected POST", http.StatusMethodNotAllowed)
+	case s.form(w, r, last):
+		answer(w, r)
 	}
 }
 
@@ -93,43 +109,64 @@ func unsigned(w http.ResponseWriter) {
 	http.Error(w, "the signature is invalid: the auth token must be that of the account, and the URL the one that Twilio calls", http.StatusForbidden)
 }
 
-// answer answers the webhook of a number.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+// form reads the form of a webhook. It refuses one that Twilio has not signed, or that names no
+// call, and reports whether the webhook is to be answered.
+func (s *Server) form(w http.ResponseWriter, r *http.Request, name string) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil || len(r.URL.RawQuery) > maxQuery {
 		http.Error(w, "the form is invalid", http.StatusBadRequest)
-		return
+		return false
 	}
-	address := s.voice
+	address := s.base + "/" + name
 	if r.URL.RawQuery != "" {
 		address += "?" + r.URL.RawQuery
 	}
 	if !signed(s.o.Secret, r.Header.Get("X-Twilio-Signature"), address, r.PostForm) {
 		unsigned(w)
-		return
+		return false
 	}
-	c := Incoming{
-		Call: r.PostForm.Get("CallSid"), Account: r.PostForm.Get("AccountSid"), From: r.PostForm.Get("From"), To: r.PostForm.Get("To"),
+	if s.o.Vouch != nil {
+		s.o.Vouch(r.Context())
 	}
-	if c.Call == "" {
+	if r.PostForm.Get("CallSid") == "" {
 		http.Error(w, "CallSid is missing", http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+// voice answers the webhook of a number, and that of a call that was placed and is answered.
+func (s *Server) voice(w http.ResponseWriter, r *http.Request) {
+	form := r.PostForm
+	in := Incoming{Call: form.Get("CallSid"), Account: form.Get("AccountSid"), From: form.Get("From"), To: form.Get("To")}
+	if token := r.URL.Query().Get("dial"); token != "" {
+		c := s.dialing(token, in)
+		if c == nil {
+			write(w, response{Hangup: &empty{}}) // it was given up
+			return
+		}
+		c.out.progress("answered")
+		s.stream(w, c)
 		return
 	}
 	if s.o.Admit != nil {
-		if err := s.o.Admit(r.Context(), c); err != nil {
-			s.write(w, refusal(errors.Is(err, ErrBusy)))
+		if err := s.o.Admit(r.Context(), in); err != nil {
+			write(w, refusal(errors.Is(err, ErrBusy)))
 			return
 		}
 	}
-	token, err := s.expected.Add(c.Call, c) // a webhook that Twilio repeats gets a new one
+	s.stream(w, &call{Incoming: in})
+}
+
+// stream answers with a stream. A webhook that Twilio repeats gets a new token.
+func (s *Server) stream(w http.ResponseWriter, c *call) {
+	token, err := s.expected.Add(c.Call, c)
 	if err != nil {
 		s.failed("a call is refused: %w", err)
-		s.write(w, refusal(true))
+		write(w, refusal(true))
 		return
 	}
-	s.write(w, response{Connect: &connect{Stream: stream{
-		URL: s.media, Parameters: []parameter{{Name: "token", Value: token}},
-	}}})
+	write(w, streaming(s.media, token, s.base+"/again"))
 }
 
 // connect takes the stream of a call.
@@ -138,10 +175,13 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 		unsigned(w)
 		return
 	}
-	var call Incoming
+	if s.o.Vouch != nil {
+		s.o.Vouch(r.Context())
+	}
+	var c *call
 	leg, err := carrier.Upgrade(w, r, carrier.Options{Dialect: mediastream.Twilio, Admit: func(start mediastream.Start) error {
 		var ok bool
-		if call, ok = s.expected.Take(start.Parameters["token"]); !ok || call.Call != start.Call {
+		if c, ok = s.expected.Take(start.Parameters["token"]); !ok || c.Call != start.Call {
 			return errors.New("the stream is not that of an announced call")
 		}
 		return nil
@@ -150,50 +190,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
 		s.failed("a stream is refused: %w", err)
 		return
 	}
-	if err := s.o.Start(context.WithoutCancel(r.Context()), call, leg); err != nil { // the call outlives the request
+	if err := s.attach(context.WithoutCancel(r.Context()), c, leg); err != nil { // the call outlives the request
 		s.failed("a call could not begin: %w", err)
 	}
-}
-
-func (s *Server) write(w http.ResponseWriter, answer response) {
-	b, err := xml.Marshal(answer)
-	if err != nil {
-		http.Error(w, "internal error", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/xml")
-	_, _ = w.Write(append([]byte(xml.Header), b...)) // Twilio repeats a webhook without an answer
-}
-
-// response is an answer in TwiML.
-type response struct {
-	XMLName xml.Name `xml:"Response"`
-	Connect *connect `xml:"Connect"`
-	Reject  *reject  `xml:"Reject"`
-}
-
-type connect struct {
-	Stream stream `xml:"Stream"`
-}
-
-type stream struct {
-	URL        string      `xml:"url,attr"`
-	Parameters []parameter `xml:"Parameter"`
-}
-
-type parameter struct {
-	Name  string `xml:"name,attr"`
-	Value string `xml:"value,attr"`
-}
-
-type reject struct {
-	Reason string `xml:"reason,attr"`
-}
-
-func refusal(busy bool) response {
-	reason := "rejected"
-	if busy {
-		reason = "busy"
-	}
-	return response{Reject: &reject{Reason: reason}}
 }

@@ -33,6 +33,8 @@ type TelnyxOptions struct {
 	Shuffle bool
 	// Fault, if not nil, returns what goes wrong with the n-th attempt of an action, from 1.
 	Fault func(action string, n int) Fault
+	// Parties, if not nil, returns who is called under a number.
+	Parties func(to string) Party
 	// Deliver, if not nil, returns how webhooks of a type are delivered.
 	Deliver func(event string) Delivery
 }
@@ -75,12 +77,15 @@ type Telnyx struct {
 	broken   []string
 }
 
-// TelnyxCall is a call that comes in. It is safe for concurrent use.
+// TelnyxCall is a call. It is safe for concurrent use.
 type TelnyxCall struct {
 	f        *Telnyx
 	id       string
+	session  string
 	from, to string
-	ready    chan struct{} // closed when the stream has begun or the call is over
+	outgoing bool
+	state    string        // client_state
+	streamed chan *Call    // the streams that have begun
 	over     chan struct{} // closed when the call is over
 
 	// Guarded by the mu of f.
@@ -174,22 +179,57 @@ func (f *Telnyx) Refused() []string {
 
 // Ring begins a call.
 func (f *Telnyx) Ring(from, to string) *TelnyxCall {
-	c := &TelnyxCall{
-		f: f, id: "v3:" + rand.Text(), from: from, to: to, ready: make(chan struct{}), over: make(chan struct{}),
-		commands: make(map[string]time.Time),
-	}
-	f.mu.Lock()
-	f.calls[c.id] = c
-	f.mu.Unlock()
+	c := f.newCall(from, to)
 	f.tell(c, "call.initiated", map[string]any{"state": "parked"})
 	return c
+}
+
+func (f *Telnyx) newCall(from, to string) *TelnyxCall {
+	c := &TelnyxCall{
+		f: f, id: "v3:" + rand.Text(), from: from, to: to, streamed: make(chan *Call, 16), over: make(chan struct{}),
+		commands: make(map[string]time.Time),
+	}
+	c.session = "session-" + c.id
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls[c.id] = c
+	return c
+}
+
+// Drop breaks the connection of the stream, which the call survives.
+func (c *TelnyxCall) Drop() {
+	c.f.mu.Lock()
+	stream := c.stream
+	c.f.mu.Unlock()
+	if stream != nil {
+		_ = stream.Close()
+	}
+}
+
+// Placed returns the calls that the server has placed, or that a transfer has.
+func (f *Telnyx) Placed() []*TelnyxCall {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []*TelnyxCall
+	for _, c := range f.calls {
+		if c.outgoing {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // Event returns the body of a webhook of a call.
 func (c *TelnyxCall) Event(kind string, more map[string]any, attempt int, id string) []byte {
 	payload := map[string]any{
-		"call_control_id": c.id, "call_leg_id": "leg-" + c.id, "call_session_id": "session-" + c.id, "connection_id": "1494404757140276705",
+		"call_control_id": c.id, "call_leg_id": "leg-" + c.id, "call_session_id": c.session, "connection_id": "1494404757140276705",
 		"from": c.from, "to": c.to, "direction": "incoming", "client_state": nil,
+	}
+	if c.outgoing {
+		payload["direction"] = "outgoing"
+	}
+	if c.state != "" {
+		payload["client_state"] = c.state
 	}
 	maps.Copy(payload, more)
 	body, err := json.Marshal(map[string]any{
@@ -266,19 +306,23 @@ func (f *Telnyx) post(body []byte) (int, error) {
 	return resp.StatusCode, resp.Body.Close()
 }
 
-// Stream waits until the stream has begun. It returns an error if the call ends before.
+// Stream waits for the next stream. It returns an error if the call ends before.
 func (c *TelnyxCall) Stream(ctx context.Context) (*Call, error) {
 	select {
-	case <-c.ready:
+	case s := <-c.streamed:
+		return s, nil
+	default:
+	}
+	select {
+	case s := <-c.streamed:
+		return s, nil
+	case <-c.over:
+		c.f.mu.Lock()
+		defer c.f.mu.Unlock()
+		return nil, fmt.Errorf("the call is over: %s", c.cause)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	c.f.mu.Lock()
-	defer c.f.mu.Unlock()
-	if c.stream == nil {
-		return nil, fmt.Errorf("the call is over: %s", c.cause)
-	}
-	return c.stream, nil
 }
 
 // ID returns the name of the call.
@@ -320,13 +364,10 @@ func (c *TelnyxCall) end(cause, source string) {
 		return
 	}
 	c.cause, c.source = cause, source
-	stream, waited := c.stream, c.stream == nil
+	stream := c.stream
 	f.mu.Unlock()
 	if stream != nil {
 		stream.HangUp()
-	}
-	if waited {
-		close(c.ready)
 	}
 	close(c.over)
 	f.tell(c, "call.hangup", map[string]any{"hangup_cause": cause, "hangup_source": source, "sip_hangup_cause": "unspecified", "state": "hangup"})

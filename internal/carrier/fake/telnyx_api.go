@@ -34,6 +34,12 @@ type fields struct {
 	} `json:"custom_parameters"`
 
 	Cause string `json:"cause"` // of reject
+
+	Connection string `json:"connection_id"` // of a dial
+	To         string `json:"to"`            // of a dial and a transfer, like the following
+	From       string `json:"from"`
+	Timeout    int    `json:"timeout_secs"`
+	Machine    string `json:"answering_machine_detection"`
 }
 
 // refusal is an error of the API.
@@ -43,10 +49,13 @@ type refusal struct {
 	text   string
 }
 
-// ServeHTTP implements [http.Handler] for POST .../calls/ID/actions/ACTION.
+// ServeHTTP implements [http.Handler] for POST .../calls and .../calls/ID/actions/ACTION.
 func (f *Telnyx) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, action, ok := strings.Cut(r.URL.Path, "/actions/")
 	id := path[strings.LastIndexByte(path, '/')+1:]
+	if !ok && strings.HasSuffix(path, "/calls") {
+		action, id, ok = "dial", "", true
+	}
 	if !ok || r.Method != http.MethodPost {
 		f.answer(w, &refusal{http.StatusNotFound, "10005", "Resource not found"})
 		return
@@ -64,7 +73,12 @@ func (f *Telnyx) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault = f.o.Fault(action, n)
 	}
 	var no *refusal
-	if fault == (Fault{}) || fault.Done {
+	var placed *TelnyxCall
+	switch {
+	case fault != (Fault{}) && !fault.Done:
+	case action == "dial":
+		placed, no = f.dial(r) //nolint:contextcheck // webhooks outlive the request
+	default:
 		no = f.obey(r, id, action) //nolint:contextcheck // webhooks outlive the request
 	}
 	switch {
@@ -79,6 +93,11 @@ func (f *Telnyx) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", fault.RetryAfter)
 		}
 		f.answer(w, &refusal{fault.Status, cmp.Or(fault.Code, "10007"), "A fault"})
+	case placed != nil:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": map[string]any{
+			"call_control_id": placed.id, "call_session_id": placed.session, "call_leg_id": "leg-" + placed.id, "is_alive": false, "record_type": "call",
+		}})
 	default:
 		f.answer(w, no)
 	}
@@ -106,9 +125,8 @@ func (f *Telnyx) rule(format string, args ...any) *refusal {
 	return &refusal{http.StatusUnprocessableEntity, "10015", text}
 }
 
-// obey carries a command out.
-func (f *Telnyx) obey(r *http.Request, id, action string) *refusal {
-	var m fields
+// read reads the members of a command.
+func (f *Telnyx) read(r *http.Request, action string) (m fields, no *refusal) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
 		d := json.NewDecoder(bytes.NewReader(body))
@@ -116,10 +134,19 @@ func (f *Telnyx) obey(r *http.Request, id, action string) *refusal {
 		err = d.Decode(&m)
 	}
 	if err != nil || r.Header.Get("Content-Type") != "application/json" {
-		return f.rule("%s: invalid body: %v", action, err)
+		return m, f.rule("%s: invalid body: %v", action, err)
 	}
 	if m.CommandID == "" {
-		return f.rule("%s: command_id is missing", action)
+		return m, f.rule("%s: command_id is missing", action)
+	}
+	return m, nil
+}
+
+// obey carries a command out.
+func (f *Telnyx) obey(r *http.Request, id, action string) *refusal {
+	m, no := f.read(r, action)
+	if no != nil {
+		return no
 	}
 	f.mu.Lock()
 	c := f.calls[id]
@@ -138,7 +165,7 @@ func (f *Telnyx) obey(r *http.Request, id, action string) *refusal {
 	}
 	switch action {
 	case "answer":
-		if answered {
+		if answered || c.outgoing {
 			return f.rule("answer: the call is answered already")
 		}
 		f.note(c, m.CommandID, action, func() {
@@ -156,7 +183,28 @@ func (f *Telnyx) obey(r *http.Request, id, action string) *refusal {
 		c.end(map[string]string{"USER_BUSY": "user_busy", "CALL_REJECTED": "call_rejected"}[m.Cause], "callee")
 	case "hangup":
 		f.note(c, m.CommandID, action, func() {})
-		c.end("normal_clearing", "callee")
+		switch {
+		case c.outgoing && answered:
+			c.end("normal_clearing", "caller")
+		case c.outgoing:
+			c.end("originator_cancel", "caller")
+		default:
+			c.end("normal_clearing", "callee")
+		}
+	case "streaming_stop":
+		f.note(c, m.CommandID, action, func() {})
+		f.mu.Lock()
+		stream := c.stream
+		f.mu.Unlock()
+		if stream != nil {
+			stream.HangUp()
+		}
+	case "transfer":
+		if !answered || !isNumber(m.To) || !isNumber(m.From) || m.Timeout < 5 || m.Timeout > 600 {
+			return f.rule("transfer: answered %v, %+v", answered, m)
+		}
+		f.note(c, m.CommandID, action+" "+m.To, func() {})
+		f.done.Go(func() { f.transfer(c, m) })
 	case "streaming_start":
 		if err := m.streaming(); err != nil || !answered || streams {
 			return f.rule("streaming_start: answered %v, streams %v: %v", answered, streams, err)
@@ -214,6 +262,9 @@ func (f *Telnyx) connect(c *TelnyxCall, m fields) {
 		Encoding: cmp.Or(f.o.Encoding, m.Codec), Reply: m.Reply, Shuffle: f.o.Shuffle, Idle: c.idle,
 	})
 	if err != nil {
+		f.mu.Lock()
+		c.streams = false
+		f.mu.Unlock()
 		f.tell(c, "streaming.failed", map[string]any{"failure_reason": "connection_failed", "stream_id": "stream-" + c.id, "stream_params": params, "stream_type": "websocket"})
 		return
 	}
@@ -221,7 +272,7 @@ func (f *Telnyx) connect(c *TelnyxCall, m fields) {
 	c.stream = stream
 	ended := c.cause != ""
 	if !ended {
-		close(c.ready)
+		c.streamed <- stream
 	}
 	f.mu.Unlock()
 	if ended {
@@ -236,5 +287,8 @@ func (f *Telnyx) connect(c *TelnyxCall, m fields) {
 	if stream.Dropped() {
 		c.end("timeout", "unknown")
 	}
+	f.mu.Lock()
+	c.streams = false
+	f.mu.Unlock()
 	f.tell(c, "streaming.stopped", map[string]any{"stream_id": "stream-" + c.id, "stream_params": params, "stream_type": "websocket"})
 }
