@@ -16,7 +16,7 @@ var layers = []struct {
 	{8, []string{"internal/cli"}},
 	{7, []string{"internal/app"}},
 	{6, []string{"server"}},
-	{5, []string{"internal/model", ".", "server/api", "internal/bench", "internal/eval", "server/telemetry"}},
+	{5, []string{"internal/model", ".", "server/api", "internal/bench", "internal/eval", "internal/editor", "server/telemetry"}},
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen", "internal/chain", "internal/hosted", "provider/deepgram/fake", "provider/elevenlabs/fake", "provider/cartesia/fake", "provider/soniox/fake", "internal/carrier/fake"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/carrier", "internal/rtpsound", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection", "internal/fakes"}},
@@ -47,8 +47,9 @@ var onlyImportedBy = map[string][]string{
 
 // wrapped are other modules that only one package imports, except for tests.
 var wrapped = map[string]string{
-	"github.com/goccy/go-yaml":     "internal/yamlfile",
-	"github.com/ebitengine/purego": "internal/onnx",
+	"github.com/goccy/go-yaml":        "internal/yamlfile",
+	"github.com/ebitengine/purego":    "internal/onnx",
+	"github.com/sourcegraph/jsonrpc2": "internal/editor",
 }
 
 // public packages form the library: every exported name has a doc comment.
@@ -94,6 +95,9 @@ var workers = map[string]string{
 	"server/node: (*Home).Run":                "itself, before it returns",
 	"server/node: Claim":                      "the Close of what it returns, or itself",
 	"internal/cli: (*serveCmd).Run":           "nobody: a callback that only gives the signals back",
+	"internal/editor: (*server).initialize":   "Run, which ends them first",
+	"internal/editor: (*relay).follow":        "the relay's run, which cancels them first",
+	"internal/editor: (*peer).follow":         "itself, before it returns",
 	"internal/cli: (*talkCmd).Run":            "nobody: a callback that only gives the signals back",
 	"internal/app: ringTelnyx":                "the ending that it returns, or itself",
 	"internal/app: Talk":                      "nobody: a callback that hangs up, which may follow the call",

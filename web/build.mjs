@@ -10,10 +10,10 @@ import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** bundle writes panel.js and panel.css into a folder. */
+/** bundle writes panel.js, microphone.js and their styles into a folder. */
 export async function bundle(outdir) {
   await build({
-    entryPoints: { panel: here("src/main.tsx") },
+    entryPoints: { panel: here("src/main.tsx"), microphone: here("src/microphone/page.ts") },
     outdir,
     absWorkingDir: here("."),
     bundle: true,

@@ -25,7 +25,7 @@ func (s *Server) watch(ctx context.Context) {
 	defer probes.Wait()
 	agents := reloader{s: s, seen: make(map[string]string), refused: make(map[string]string)}
 	file := configFile{s: s}
-	if s.o.Config != "" && settings.Regular(s.o.Config) == nil {
+	if s.o.Config != "" && s.o.Within == nil && settings.Regular(s.o.Config) == nil {
 		file.path = s.o.Config
 	}
 	for {

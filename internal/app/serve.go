@@ -48,6 +48,9 @@ type ServeOptions struct {
 	Log *slog.Logger
 	// Note, if not nil, receives remarks about the setup, one line each.
 	Note func(string)
+	// Within, if not nil, makes the server the engine of another program, which holds the
+	// only key. Agents, Addr and Store are then ignored.
+	Within *Within
 	// Reload, if not nil, receives requests to reload the agents, the API keys and the
 	// certificate.
 	Reload <-chan os.Signal
@@ -60,6 +63,7 @@ type Server struct {
 	hub          *hub.Hub
 	pace         *hub.Pace
 	http         *http.Server
+	api          *api.Server
 	listener     net.Listener
 	gate         *gate.Gate
 	webrtc       *webrtc.Server
@@ -103,6 +107,9 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	s.drain = max(0, time.Duration(c.Drain))
 	if s.secrets, err = newSecrets(c, o.Log); err != nil {
 		return nil, inputError{err}
+	}
+	if o.Within != nil {
+		s.drain, s.secrets.keys = 0, o.Within.keys
 	}
 	if err := s.observe(); err != nil {
 		return nil, err
@@ -156,6 +163,10 @@ func (s *Server) readConfig() (config.Server, error) {
 	}
 	if err != nil {
 		return config.Server{}, err
+	}
+	if o.Within != nil {
+		c = o.Within.config(c)
+		s.installation = c
 	}
 	opts, err := NewOptions(c)
 	if o.Addr != "" {
@@ -260,6 +271,7 @@ func (s *Server) route(c config.Server) error {
 	if err != nil {
 		return err
 	}
+	s.api = handler
 	s.http = &http.Server{
 		Handler:           s.gate.Handler(handler, api.TooManyRequests),
 		ConnState:         s.gate.ConnState,

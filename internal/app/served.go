@@ -62,6 +62,9 @@ func (s *Server) loadServed() ([]*served, error) {
 		def        *settings.Agent
 	}
 	var loaded []named
+	if o.Within != nil {
+		loaded, o.Agents = append(loaded, named{withinName, "", o.Within.agent}), nil
+	}
 	for _, path := range o.Agents {
 		def, err := loadAgent(path, o.Config)
 		if err != nil {
@@ -100,7 +103,9 @@ func (s *Server) newServed(name, path string, def *settings.Agent, note func(str
 	if err != nil {
 		return nil, inputError{err}
 	}
-	opts.remark(name, note)
+	if s.o.Within == nil {
+		opts.remark(name, note)
+	}
 	for _, p := range def.Problems {
 		note(p.String())
 	}
@@ -115,11 +120,21 @@ func (s *Server) newServed(name, path string, def *settings.Agent, note func(str
 func (s *Server) share(list []*served, note func(string)) error {
 	s.close = append(s.close, s.models.close, s.upstreams.close)
 	var err error
-	if s.tools, err = OpenTools(context.Background(), list[0].opts.Tools); err != nil { // only the config file names them: they are the same for all
+	tools := list[0].opts.Tools
+	if w := s.o.Within; w != nil {
+		tools.Editor = w.Tools
+		if w.Model != nil {
+			tools.Model = config.Model{} // it is no model of ours
+		}
+	}
+	if s.tools, err = OpenTools(context.Background(), tools); err != nil { // only the config file names them: they are the same for all
 		return inputError{err}
 	}
 	s.close = append(s.close, s.tools.Close)
 	opts := list[0].opts
+	if s.o.Within != nil {
+		opts.Store.Path = ""
+	}
 	switch s.o.Store {
 	case "":
 	case NoStore:
@@ -146,11 +161,11 @@ func (s *Server) share(list []*served, note func(string)) error {
 // Versions with the same settings share them. equip requires roster.opening, except
 // before the server runs.
 func (s *Server) equip(a *served, note func(string)) error {
-	model, err := s.models.get(a.opts.Model)
-	if err != nil {
+	if err := s.setModel(a); err != nil {
 		return inputError{err}
 	}
-	a.model, a.heard = model.port(), s.pace.Heard
+	a.heard = s.pace.Heard
+	var err error
 	if a.upstream, err = s.upstreams.get(a.opts.Upstream); err != nil {
 		return inputError{err}
 	}

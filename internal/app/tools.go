@@ -47,6 +47,8 @@ type ToolOptions struct {
 	config.Tools
 	// Model summarizes long results; zero disables summaries.
 	Model config.Model
+	// Editor are the tools of the editor around this program; nil if there is none.
+	Editor port.Tool
 	// Limits are the limits of the machine; zero fields select its defaults.
 	Limits conv.Limits
 }
@@ -73,7 +75,7 @@ func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
 		return nil, err
 	}
 	t.kinds = map[string]port.Tool{"command": programs}
-	parts := []toolset.Part{{From: "the config's HTTP tools", Tool: web}, {From: "the config's commands", Tool: programs}}
+	parts := []toolset.Part{{From: "the config's HTTP tools", Tool: web}, {From: "the config's commands", Tool: programs}, {From: "the editor", Tool: c.Editor}}
 	if len(c.MCP) > 0 {
 		if t.servers, err = mcp.Open(ctx, mcp.Options{Servers: mcpServers(c.MCP)}); err != nil {
 			return nil, err

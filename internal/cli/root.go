@@ -29,6 +29,7 @@ const (
 type root struct {
 	Init          initCmd          `cmd:"" help:"Write a first agent with its config, a tool and a test."`
 	Serve         serveCmd         `cmd:"" help:"Serve the panel and the API."`
+	Editor        editorCmd        `cmd:"" help:"Serve an editor's extension on the standard streams."`
 	Call          callCmd          `cmd:"" help:"Run a call in which recordings and texts play the caller."`
 	Talk          talkCmd          `cmd:"" help:"Talk with an agent through the microphone and speaker of this machine."`
 	Chat          chatCmd          `cmd:"" help:"Chat with an agent by text, one line per turn."`

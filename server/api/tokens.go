@@ -248,6 +248,12 @@ func (s *Server) forClient(ctx context.Context, p who, caller string) (token str
 	return token, err
 }
 
+// NewClientToken returns a token with which a browser may begin one conversation within a minute,
+// as POST /v1/client_tokens does for the key of an owner.
+func (s *Server) NewClientToken(ctx context.Context, owner, caller string) (string, error) {
+	return s.forClient(ctx, who{owner: owner}, caller)
+}
+
 // client returns the sender of a request with a client token. The token is spent
 // when the conversation begins.
 func (s *Server) client(r *http.Request, secret string) (p who, ok bool, err error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/hocketvoice/hocket/conv"
@@ -18,6 +19,7 @@ type Command struct {
 	Type    string `json:"type"`
 	Text    string `json:"text,omitempty"`    // send_text: the line
 	Pressed *bool  `json:"pressed,omitempty"` // push_to_talk: the button
+	Open    *bool  `json:"open,omitempty"`    // microphone: whether the caller's page shall open it
 	Reason  string `json:"reason,omitempty"`  // endConversation, suspend
 	// ID identifies the delegated work that cancel stops; if empty, cancel stops
 	// everything that the conversation waits for.
@@ -27,9 +29,12 @@ type Command struct {
 // CommandTypes returns the types of commands.
 func CommandTypes() []string {
 	return []string{
-		"startConversation", "endConversation", "interrupt", "suspend", "resume", "cancel", "recover", "send_text", "push_to_talk",
+		"startConversation", "endConversation", "interrupt", "suspend", "resume", "cancel", "recover", "send_text", "push_to_talk", CommandMicrophone,
 	}
 }
+
+// CommandMicrophone asks the page that holds the conversation to open or close its microphone.
+const CommandMicrophone = "microphone"
 
 // ErrCommand is wrapped by errors about invalid commands.
 var ErrCommand = errors.New("bad command")
@@ -75,6 +80,12 @@ func (c *Conversation) Command(m Command) error {
 			return s.Post(conv.SpeechStarted{Source: conv.SourcePushToTalk})
 		}
 		return s.Post(conv.SpeechStopped{Source: conv.SourcePushToTalk})
+	case CommandMicrophone:
+		if m.Open == nil {
+			return badCommand("microphone: field open is missing: expected true or false")
+		}
+		c.say(time.Now(), TypeMicrophone, Microphone{*m.Open})
+		return nil
 	default:
 		return badCommand("type is %q: expected one of %s", m.Type, strings.Join(CommandTypes(), ", "))
 	}

@@ -27,6 +27,7 @@ const (
 	TypeTranscript   = "transcript"
 	TypeCaption      = "caption"
 	TypeTask         = "task"
+	TypeMicrophone   = "microphone"
 	TypeStep         = "step"
 	TypeGap          = "gap"
 )
@@ -53,6 +54,7 @@ func MessageTypes() map[string]reflect.Type {
 		TypeTranscript:   reflect.TypeFor[Transcript](),
 		TypeCaption:      reflect.TypeFor[Caption](),
 		TypeTask:         reflect.TypeFor[Task](),
+		TypeMicrophone:   reflect.TypeFor[Microphone](),
 		TypeStep:         reflect.TypeFor[journal.Line](),
 		TypeGap:          reflect.TypeFor[Gap](),
 		TypeStarted:      reflect.TypeFor[Info](),
@@ -94,6 +96,11 @@ type Notification struct {
 	Message string           `json:"message"`
 	Code    string           `json:"code"`
 	Level   conv.NotifyLevel `json:"level"`
+}
+
+// Microphone asks the page with the microphone to open or close it.
+type Microphone struct {
+	Open bool `json:"open"`
 }
 
 // Enter reports that the view amplifier has entered a state.

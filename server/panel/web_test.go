@@ -16,14 +16,15 @@ import (
 const web = "../../web"
 
 // TestBundleIsThatOfTheSources: what is committed under dist is what the sources
-// and the lockfile make, byte for byte, beside the page and its icon.
+// and the lockfile make, byte for byte, beside the pages and their icon.
 func TestBundleIsThatOfTheSources(t *testing.T) {
 	install(t)
 	out := t.TempDir()
 	run(t, []string{"OUTDIR=" + out}, "node", "build.mjs")
 	built := os.DirFS(out)
 	made := names(t, built)
-	want := append([]string{"icon.svg", "index.html"}, made...)
+	want := append([]string{"icon.svg", "index.html", "microphone.html"}, made...)
+	slices.Sort(want)
 	if got := names(t, Files()); !slices.Equal(want, got) {
 		t.Fatalf("committed are %v, the sources make %v: 'npm run build' in web/ writes them", got, made)
 	}
@@ -45,7 +46,7 @@ func TestBundleIsThatOfTheSources(t *testing.T) {
 // TestPanelAsksNobodyElse: the page and its style name no other host, and hold no
 // script or style of their own, which the policy would refuse.
 func TestPanelAsksNobodyElse(t *testing.T) {
-	for _, name := range []string{"index.html", "panel.css"} {
+	for _, name := range []string{"index.html", "panel.css", "microphone.html", "microphone.css"} {
 		b, err := fs.ReadFile(Files(), name)
 		if err != nil {
 			t.Fatal(err)

@@ -55,6 +55,10 @@ export class HostSource implements Source {
     feed.status("connecting");
     const began = Date.now();
     const stop = this.port.listen((data) => {
+      if (isReset(data)) {
+        feed.reset();
+        return;
+      }
       const m = messageOf(data, Date.now() - began);
       if (!m) return;
       feed.status("open");
@@ -68,6 +72,11 @@ export class HostSource implements Source {
     this.port.post({ type: "hocket.command", payload: c });
     return Promise.resolve();
   }
+}
+
+/** isReset reports whether another conversation follows. */
+function isReset(data: unknown): boolean {
+  return typeof data === "object" && data !== null && (data as Partial<Message>).type === "hocket.reset";
 }
 
 /** messageOf checks what a host has posted; undefined if it is not a message. */
