@@ -202,7 +202,7 @@ func (t *turn) answerSuggestion(s *agent.Slot) bool {
 	answer, rest := t.a.def.Lang.LeadingAnswer(t.rd.Toks)
 	st.Suggested, t.suggested = nil, sg
 	switch {
-	case answer == value.Yes && (rest == len(t.rd.Toks) || t.heard().NothingFor(s, rest) && !t.asksAfter(rest)):
+	case answer == value.Yes && t.heard().Accepts(s, sg, rest):
 		t.validating(s)
 		t.take(s, sg.Value, value.Certain)
 		return true
@@ -225,12 +225,6 @@ func (t *turn) answerSuggestion(s *agent.Slot) bool {
 		t.read(t.rd.Raw)
 	}
 	return false
-}
-
-// asksAfter reports whether the words after a yes, from token rest on, ask something: such a yes is
-// asked for again, like any yes with a question.
-func (t *turn) asksAfter(rest int) bool {
-	return strings.Contains(t.rd.Raw[t.rd.Toks[rest].Start:], "?") || t.rd.Within(len(t.rd.Toks)-1) != value.Told
 }
 
 // answerConfirmation handles a message while a yes or no is awaited.

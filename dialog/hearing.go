@@ -58,7 +58,7 @@ func (t *hearing) moment() *command.Moment {
 	st := t.st
 	return &command.Moment{
 		Now: t.now, CurrentFlow: st.CurrentFlow, WaitingForSlot: st.WaitingForSlot, Slots: st.Slots, Recent: st.Recent, Week: t.rd.Week,
-		Confirming: st.Confirmation != nil, Changing: st.Changing, Failed: t.before == Error, Suggested: t.suggested, Either: t.was,
+		Confirming: st.Confirmation != nil, Changing: st.Changing, Missed: st.Misses > 0, Failed: t.before == Error, Suggested: t.suggested, Either: t.was,
 		Proposed: st.Proposed, ProposedSlots: st.ProposedSlots, Finished: st.Finished,
 	}
 }
@@ -125,7 +125,7 @@ func (t *hearing) propose(s *agent.Step) {
 		return
 	}
 	if kept, sure := t.heard().Normalise(s.Slot, v); sure == value.Certain {
-		t.st.Suggested = &Suggestion{Slot: s.Slot.Name, Value: value.Canonical(kept)}
+		t.st.Suggested = &Suggestion{Slot: s.Slot.Name, Value: value.Canonical(kept), Offered: true}
 	}
 }
 

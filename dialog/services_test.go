@@ -183,7 +183,42 @@ var later = []said{
 	{name: "a question is a remark", service: "harbour", before: berth("Ramsgate", "11", "on Thursday", "2", "at 5 pm", "no", "Blue Heron"), text: "Not really. Where do I pay?"},
 }
 
+// hired are messages to services whose action changes something. They were written in one go
+// when the rules stood, and before the engine was run on them.
+var hired = []said{
+	{name: "seven days from Monday are a day", service: "van", before: van("Leeds"), text: "for 7 days from Monday", given: vals{"start": "2026-11-30", "days": 7}, missed: []string{"days"}},
+	{name: "that is correct wants the insurance", service: "van", before: van("Leeds", "on Friday", "3", "large"), text: "That is correct."},
+	{name: "that's right wants the insurance", service: "van", before: van("Leeds", "on Friday", "3", "large"), text: "That's right."},
+	{name: "yes that is correct wants the insurance", service: "van", before: van("Leeds", "on Friday", "3", "large"), text: "Yes, that is correct."},
+	{name: "sounds good wants the insurance", service: "van", before: van("Leeds", "on Friday", "3", "large"), text: "Sounds good."},
+	{name: "the insurance is wanted", service: "van", before: van("Leeds", "on Friday", "3", "large"), text: "Yes please.", given: vals{"insurance": true}},
+	{name: "sure wants the insurance", service: "van", before: van("Leeds", "on Friday", "3", "large"), text: "Sure, why not.", may: vals{"insurance": true}},
+	{name: "the large family wants a large van", service: "van", text: "I need a van for the large family", may: vals{"depot": nil}},
+	{name: "a large family is asked for the size", service: "van", before: van("Leeds", "on Friday", "3"), text: "we are a large family"},
+	{name: "the rent beside a request is a number of days", service: "van", text: "a van in Leeds please, the rent is 800", given: vals{"depot": "Leeds"}, missed: []string{"depot"}},
+	{name: "who drives is told with another name", service: "van", before: van("Leeds", "on Friday", "3", "large", "no"), text: "I booked it, but Carl Bishop drives", given: vals{"driver": "Carl Bishop"}, missed: []string{"driver"}},
+	{name: "same as always drives", service: "van", before: van("Leeds", "on Friday", "3", "large", "no"), text: "same as always"},
+	{name: "the request becomes a note", service: "van", before: van("Leeds", "on Friday", "3", "large", "no", "Carl Bishop"), text: "I need the van for 4 days instead", may: vals{"days": 4}},
+	{name: "a wish to leave becomes a note", service: "van", before: van("Leeds", "on Friday", "3", "large", "no", "Carl Bishop"), text: "I don't want the van any more"},
+	{name: "approval becomes a note", service: "van", before: van("Leeds", "on Friday", "3", "large", "no", "Carl Bishop"), text: "That is great and all I need"},
+	{name: "a question becomes a note", service: "van", before: van("Leeds", "on Friday", "3", "large", "no", "Carl Bishop"), text: "At which time does the depot close?"},
+	{name: "a note", service: "van", before: van("Leeds", "on Friday", "3", "large", "no", "Carl Bishop"), text: "the street is very narrow", given: vals{"note": "the street is very narrow"}},
+	{name: "drei Tage ab Montag sind ein Tag", service: "blumen", before: blumen("bunt", "2"), text: "für drei Tage ab Montag", given: vals{"tag": "2026-11-30"}, missed: []string{"tag"}},
+	{name: "das stimmt will den Eilboten", service: "blumen", before: blumen("bunt", "2", "morgen", "Clara Weiss"), text: "Das stimmt."},
+	{name: "ja genau will den Eilboten", service: "blumen", before: blumen("bunt", "2", "morgen", "Clara Weiss"), text: "Ja bitte.", given: vals{"eilig": true}},
+	{name: "nicht Anna bekommt die Blumen", service: "blumen", before: blumen("bunt", "2", "morgen"), text: "nicht an Anna, an Clara Weiss", given: vals{"empfaenger": "Clara Weiss"}, missed: []string{"empfaenger"}},
+	{name: "ein anderer Wunsch steht auf der Karte", service: "blumen", before: blumen("bunt", "2", "morgen", "Clara Weiss", "nein"), text: "Ich möchte doch lieber den roten Strauß", may: vals{"strauss": "rot"}},
+	{name: "die Rechnung ist die Anzahl", service: "blumen", before: blumen("bunt"), text: "die Rechnung war 40 Euro"},
+	{name: "die Karte", service: "blumen", before: blumen("bunt", "2", "morgen", "Clara Weiss", "nein"), text: "Alles Gute zum Geburtstag", given: vals{"karte": "Alles Gute zum Geburtstag"}},
+}
+
 type vals = map[string]any
+
+func van(more ...string) []string { return append([]string{"I need a van"}, more...) }
+
+func blumen(more ...string) []string {
+	return append([]string{"ich möchte Blumen verschicken"}, more...)
+}
 
 func kennel(more ...string) []string { return append([]string{"find me a kennel"}, more...) }
 
@@ -204,9 +239,9 @@ func storage(more ...string) []string { return append([]string{"I need a storage
 // TestValuesOfServices checks that a message gives a slot nothing that its reader does not find in
 // it, and that what it gives is taken or, if missed says so, asked for.
 func TestValuesOfServices(t *testing.T) {
-	for _, s := range slices.Concat(values, others, german, later) {
+	for _, s := range slices.Concat(values, others, german, later, hired) {
 		t.Run(s.name, func(t *testing.T) {
-			before, after, slots := s.hold(t)
+			before, after, slots, _ := s.hold(t)
 			failed := false
 			for _, name := range slices.Sorted(maps.Keys(slots)) {
 				want, given := s.given[name]
@@ -232,7 +267,7 @@ func TestValuesOfServices(t *testing.T) {
 }
 
 // hold returns the values before and after the message, and the names of the slots.
-func (s *said) hold(t *testing.T) (before, after map[string]any, slots map[string]bool) {
+func (s *said) hold(t *testing.T) (before, after map[string]any, slots map[string]bool, st dialog.State) {
 	t.Helper()
 	file := s.service + ".yaml"
 	data, err := os.ReadFile(filepath.Join("testdata", "services", file))
@@ -243,7 +278,6 @@ func (s *said) hold(t *testing.T) (before, after map[string]any, slots map[strin
 	if a == nil {
 		t.Fatal(problems)
 	}
-	var st dialog.State
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	a.Start(&st, now)
 	for i, text := range append(slices.Clone(s.before), s.text) {
@@ -264,5 +298,43 @@ func (s *said) hold(t *testing.T) (before, after map[string]any, slots map[strin
 	for _, info := range a.Slots() {
 		slots[info.Name] = true
 	}
-	return before, st.Slots, slots
+	return before, st.Slots, slots, st
+}
+
+// TestHiredOnlyUponAYes checks that an action that changes something runs upon a plain yes and
+// upon nothing else.
+func TestHiredOnlyUponAYes(t *testing.T) {
+	full := van("Leeds", "on Friday", "3", "large", "no", "Carl Bishop", "the street is very narrow")
+	voll := blumen("bunt", "2", "morgen", "Clara Weiss", "nein", "Alles Gute")
+	for _, c := range []struct {
+		service string
+		before  []string
+		text    string
+		runs    bool
+	}{
+		{"van", full, "yes", true},
+		{"van", full, "that is correct", true},
+		{"van", full, "yes, but only with a driver", false},
+		{"van", full, "yes, no, leave it", false},
+		{"van", full, "yes ... no, leave it", false},
+		{"van", full, "no, leave it", false},
+		{"van", full, "yes once you have asked the depot", false},
+		{"van", full, "yes for four days", false},
+		{"van", full, "is that all right with you?", false},
+		{"van", full, "ok, is it new?", false},
+		{"blumen", voll, "ja", true},
+		{"blumen", voll, "ja genau", true},
+		{"blumen", voll, "ja, aber nur wenn es heute noch klappt", false},
+		{"blumen", voll, "nein, lass es", false},
+		{"blumen", voll, "ja, nein, doch nicht", false},
+		{"blumen", voll, "ja, sobald ich das Geld habe", false},
+		{"blumen", voll, "ja für drei", false},
+	} {
+		s := said{service: c.service, before: c.before, text: c.text}
+		_, _, _, st := s.hold(t)
+		ran := slices.ContainsFunc(st.Trace, func(e dialog.TraceEvent) bool { return e.Event == "action_completed" })
+		if ran != c.runs {
+			t.Errorf("after %q the action has run: %t, expected %t", c.text, ran, c.runs)
+		}
+	}
 }

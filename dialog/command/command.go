@@ -26,6 +26,7 @@ type Moment struct {
 
 	Confirming bool           // a yes or no was asked for
 	Changing   bool           // the user was asked what to change
+	Missed     bool           // the question was asked, and the last message did not answer it
 	Failed     bool           // the dialogue is in its error state, and the user may retry
 	Suggested  *Suggestion    // a doubtful value that the user was asked about
 	Either     map[string]any // the user was asked which of these slots a value is for
@@ -78,6 +79,8 @@ type Finished struct {
 type Suggestion struct {
 	Slot  string `json:"slot"`
 	Value any    `json:"value"`
+	// Offered reports whether the agent found the value. Else it was read in the user's words.
+	Offered bool `json:"offered,omitempty"`
 }
 
 // Dropped is a command that the agent does not accept, with the reason.

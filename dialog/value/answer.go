@@ -50,14 +50,14 @@ func (r Reader) Answer(s *Spec) (any, Certainty) {
 		}
 	}
 	if s.Type == TypeBoolean && !s.Closed() {
-		switch r.Lang.YesOrNo(toks) {
-		case Yes:
-			return true, Certain
-		case No:
-			return false, Certain
-		default:
+		answer, rest := r.Lang.Choice(s, toks)
+		if typed := r.Lang.typed(toks); typed != NoAnswer {
+			answer, rest = typed, len(toks)
+		}
+		if answer == NoAnswer || rest < len(toks) {
 			return nil, Unread
 		}
+		return answer == Yes, Certain
 	}
 	if s.Free() {
 		return r.freeAnswer(s)

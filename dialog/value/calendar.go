@@ -24,6 +24,7 @@ type calendarData struct {
 	Units     map[string]int    `json:"units"` // 1 day, 7 week, 14, 30 month, 365 year
 	FromNow   []string          `json:"from_now"`
 	After     []string          `json:"after"`
+	Lasting   []string          `json:"lasting"` // before how long something lasts
 	Ago       []string          `json:"ago"`
 	AgoBefore []string          `json:"ago_before"`
 	AfterNext []string          `json:"after_next"`
@@ -46,7 +47,7 @@ type calendarWords struct {
 	next, this, on, last, the, of, in *Phrases
 	fromNow, after, ago, agoBefore    *Phrases
 	afterNext, aWeekOn, month, year   *Phrases
-	week, endOf, startOf              *Phrases
+	week, endOf, startOf, lasting     *Phrases
 }
 
 func (d calendarData) compile() calendarWords {
@@ -59,7 +60,8 @@ func (d calendarData) compile() calendarWords {
 		ago: NewPhrases(d.Ago), agoBefore: NewPhrases(d.AgoBefore),
 		afterNext: NewPhrases(d.AfterNext), aWeekOn: NewPhrases(d.AWeekOn),
 		month: NewPhrases(d.Month), year: NewPhrases(d.Year),
-		week: NewPhrases(d.Week), endOf: NewPhrases(d.EndOf), startOf: NewPhrases(d.StartOf),
+		lasting: NewPhrases(d.Lasting),
+		week:    NewPhrases(d.Week), endOf: NewPhrases(d.EndOf), startOf: NewPhrases(d.StartOf),
 	}
 	for _, m := range [...]map[string]int{d.Months, d.Weekdays, d.Days} {
 		for _, k := range slices.Sorted(maps.Keys(m)) {

@@ -9,6 +9,7 @@ import (
 // clockData is the "clock" part of a language file.
 type clockData struct {
 	At            []string       `json:"at"`
+	Limits        []string       `json:"limits"` // before a time that is only a limit: "by three"
 	Past          []string       `json:"past"`
 	To            []string       `json:"to"`
 	HalfPast      []string       `json:"half_past"`
@@ -31,17 +32,17 @@ type clockData struct {
 
 // clockWords reads times of day from tokens. It is immutable.
 type clockWords struct {
-	At, past, to, halfPast, halfTo, quarter, threeQuarters *Phrases
-	oclock, separator, noon, midnight, now                 *Phrases
-	halfHour, quarterHour                                  *Phrases
-	part                                                   *Phrases // 0 am, 1 pm, 2 night
-	units                                                  map[string]int
-	oh                                                     map[string]bool
+	At, Limits, past, to, halfPast, halfTo, quarter, threeQuarters *Phrases
+	oclock, separator, noon, midnight, now                         *Phrases
+	halfHour, quarterHour                                          *Phrases
+	part                                                           *Phrases // 0 am, 1 pm, 2 night
+	units                                                          map[string]int
+	oh                                                             map[string]bool
 }
 
 func (d clockData) compile() clockWords {
 	return clockWords{
-		At: NewPhrases(d.At), past: NewPhrases(d.Past), to: NewPhrases(d.To),
+		At: NewPhrases(d.At), Limits: NewPhrases(d.Limits), past: NewPhrases(d.Past), to: NewPhrases(d.To),
 		halfPast: NewPhrases(d.HalfPast), halfTo: NewPhrases(d.HalfTo),
 		quarter: NewPhrases(d.Quarter), threeQuarters: NewPhrases(d.ThreeQuarters),
 		oclock: NewPhrases(d.OClock), separator: NewPhrases(d.Separator),

@@ -27,6 +27,9 @@ type languageData struct {
 	Light            []string            `json:"light"`
 	Prefixes         []string            `json:"prefixes"`
 	Yes              []string            `json:"yes"`
+	StatedRight      []string            `json:"stated_right"` // those of yes that call a statement right
+	Praise           []string            `json:"praise"`       // those of yes that may be about anything
+	Opinions         []string            `json:"opinions"`     // first words of what one thinks: "that sounds"
 	No               []string            `json:"no"`
 	YesNoLight       []string            `json:"yes_no_light"`
 	Commands         map[string][]string `json:"commands"`
@@ -60,6 +63,7 @@ type languageData struct {
 	Assign           []string            `json:"assign"`
 	SoftMarkers      []string            `json:"soft_markers"`
 	Questions        []string            `json:"questions"`
+	Pronouns         []string            `json:"pronouns"` // of those who speak: "I", "we'd"
 	Articles         []string            `json:"articles"`
 	Unfinished       []string            `json:"unfinished"`    // last words of a sentence that goes on: "from", "um"
 	Continuations    map[string][]string `json:"continuations"` // by type: words that may follow a value and change it
@@ -136,8 +140,11 @@ type Language struct {
 
 	Fillers, Polite, Carriers, stringCarriers *Phrases
 	Light, Prefixes, Articles, fillersAfter   *Phrases
+	Pronouns                                  *Phrases
 	Unfinished                                *Phrases
 	YesNo                                     *Phrases // 0 yes, 1 no, 2 light
+	approvals                                 *Phrases // 0 calls a statement right, 1 praise
+	Opinions                                  *Phrases
 	Commands                                  *Phrases // index into CommandWords
 	CommandSets                               map[string]*Phrases
 	HandoffWithin, CancelVerbs                *Phrases
@@ -216,8 +223,8 @@ func Load(tag string) (*Language, error) {
 	l.stringCarriers = NewPhrases(d.StringCarriers)
 	l.Light, l.Unfinished = NewPhrases(d.Light), NewPhrases(d.Unfinished)
 	l.Prefixes, l.Articles = NewPhrases(d.Prefixes), NewPhrases(d.Articles)
-	l.fillersAfter = NewPhrases(d.FillersAfter)
-	l.YesNo = NewPhrases(d.Yes, d.No, d.YesNoLight)
+	l.fillersAfter, l.Pronouns = NewPhrases(d.FillersAfter), NewPhrases(d.Pronouns)
+	l.YesNo, l.approvals, l.Opinions = NewPhrases(d.Yes, d.No, d.YesNoLight), NewPhrases(d.StatedRight, d.Praise), NewPhrases(d.Opinions)
 	var lists [][]string
 	l.CommandSets = make(map[string]*Phrases)
 	for _, name := range CommandWords {

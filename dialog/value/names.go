@@ -180,6 +180,9 @@ func (r Reader) SpokenPlace(i int) (any, int) {
 	return TitleWords(SpanText(r.Raw, r.Toks, i, i+n)), n
 }
 
+// Hyphen reports whether token i follows a hyphen.
+func (r Reader) Hyphen(i int) bool { return i > 0 && r.Raw[r.Toks[i-1].End:r.Toks[i].Start] == "-" }
+
 // OneName reports whether the utterance has exactly one capitalized name.
 func (r Reader) OneName() bool {
 	count := 0

@@ -39,6 +39,7 @@ func specs(l *Language) map[string]*Spec {
 		"int":     {Type: TypeInteger},
 		"num":     {Type: TypeNumber},
 		"yes":     {Type: TypeBoolean},
+		"right":   {Type: TypeBoolean},
 		"digits":  {Type: TypeDigits},
 		"code":    {Type: TypeCode},
 		"email":   {Type: TypeEmail},
@@ -48,7 +49,7 @@ func specs(l *Language) map[string]*Spec {
 		"name":    {Type: TypeName},
 		"text":    {Type: TypeString},
 	}
-	prompts := map[string][]string{"city": {"Which city?"}, "euro": {"How much do you want to send?"}}
+	prompts := map[string][]string{"city": {"Which city?"}, "euro": {"How much do you want to send?"}, "right": {"Seven, is that right?"}}
 	for name, s := range list {
 		s.Learn(l, Naming{Name: name, Label: name, Prompts: prompts[name]})
 	}
@@ -310,7 +311,11 @@ func TestSpokenEnglish(t *testing.T) {
 
 		{"yes", "yes", true},
 		{"yes", "yeah sure", true},
-		{"yes", "that's right", true},
+		{"yes", "that's right", nil},
+		{"yes", "yes that is correct", nil},
+		{"yes", "sounds good", nil},
+		{"yes", "yes, that's perfect", true},
+		{"right", "that's right", true},
 		{"yes", "yes please go ahead", true},
 		{"yes", "uh huh", true},
 		{"yes", "why not", true},
@@ -318,7 +323,8 @@ func TestSpokenEnglish(t *testing.T) {
 		{"yes", "no", false},
 		{"yes", "nope", false},
 		{"yes", "no thank you", false},
-		{"yes", "that's not right", false},
+		{"yes", "that's not right", nil},
+		{"right", "that's not right", false},
 		{"yes", "not really", false},
 		{"yes", "I don't think so", false},
 		{"yes", "absolutely not", false},
@@ -431,11 +437,11 @@ func TestSpokenGerman(t *testing.T) {
 		{"money", "fünfzig Dollar", nil},
 		{"yes", "ja", true},
 		{"yes", "ja genau", true},
-		{"yes", "stimmt", true},
+		{"yes", "stimmt", nil},
 		{"yes", "auf jeden Fall", true},
 		{"yes", "nein", false},
 		{"yes", "nein danke", false},
-		{"yes", "das stimmt nicht", false},
+		{"yes", "das stimmt nicht", nil},
 		{"yes", "vielleicht", nil},
 		{"city", "München", "München"},
 		{"city", "Muenchen", nil},

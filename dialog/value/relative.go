@@ -31,7 +31,7 @@ func (r dateReader) relative(toks []Token, i int) (Date, int) {
 	} else if _, n := c.ago.At(toks, k); n > 0 && !anchored {
 		k, sign, anchored = k+n, -1, true
 	} else if _, n := c.after.At(toks, k); n > 0 {
-		if d, dn := r.simple(toks, k+n); dn > 0 && d.valid() && !r.stretch(toks, k, k+n) {
+		if d, dn := r.simple(toks, k+n); dn > 0 && d.valid() && !r.stretch(toks, i, k, k+n) {
 			k, base, anchored = k+n+dn, d, true
 		}
 	}
@@ -48,10 +48,13 @@ func (r dateReader) relative(toks []Token, i int) (Date, int) {
 	}
 }
 
-// stretch reports whether "from" at token k and a day of a month at token j say when something
-// begins, and the words before how long it lasts: "five days from the 3rd of May". "Two weeks from
-// Friday" is a day.
-func (r dateReader) stretch(toks []Token, k, j int) bool {
+// stretch reports whether the words from token i say how long something lasts, and "from" at token
+// k and a day at token j when it begins: "five days from the 3rd of May", "for 7 days from Monday".
+// "Two weeks from Friday" is a day.
+func (r dateReader) stretch(toks []Token, i, k, j int) bool {
+	if r.l.calendar.lasting.EndsAt(toks, i) > 0 {
+		return true
+	}
 	_, begins := r.l.RangeFrom.At(toks, k)
 	_, weekday := r.weekday(toks, j)
 	_, named := r.named(toks, j)

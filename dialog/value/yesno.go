@@ -66,3 +66,55 @@ func (l *Language) LeadingAnswer(toks []Token) (a Answer, rest int) {
 	}
 	return a, i
 }
+
+// Choice reads the yes or no at the beginning of an utterance as the answer to a slot's question,
+// such as "would you like the insurance?", and returns the index at which other words begin. Such a
+// question states nothing, unless it says so ("is that right?"): "that is correct" and "that is
+// wrong" do not answer it, nor does praise ("sounds good") without a yes.
+func (l *Language) Choice(s *Spec, toks []Token) (a Answer, rest int) {
+	a, rest = l.LeadingAnswer(toks)
+	praised, plain := false, false
+	for i := 0; i < rest; {
+		id, n := l.YesNo.At(toks, i)
+		kind, m := l.approvals.At(toks, i)
+		switch {
+		case id == 1 && l.ChangeVerbs.Within(toks[i:i+n]), id == 0 && m == n && kind == 0:
+			if !l.statesWith(s, toks[i:i+n]) {
+				return NoAnswer, rest
+			}
+			plain = true
+		case id == 0 && m == n:
+			praised = true
+		case id != light:
+			plain = true
+		}
+		i += n
+	}
+	if praised && !plain {
+		return NoAnswer, rest
+	}
+	return a, rest
+}
+
+// SaysYes reports whether an utterance begins with a yes that is not just praise.
+func (l *Language) SaysYes(toks []Token) bool {
+	a, rest := l.LeadingAnswer(toks)
+	for i := 0; i < rest && a == Yes; {
+		id, n := l.YesNo.At(toks, i)
+		if kind, m := l.approvals.At(toks, i); id == 0 && (m != n || kind == 0) {
+			return true
+		}
+		i += n
+	}
+	return false
+}
+
+// statesWith reports whether the slot's question has one of the words itself: "is that right?".
+func (l *Language) statesWith(s *Spec, toks []Token) bool {
+	for i, t := range toks {
+		if _, light := l.Light.At(toks, i); light == 0 && s.PromptWords[Stem(t.Text)] {
+			return true
+		}
+	}
+	return false
+}

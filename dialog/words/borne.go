@@ -40,10 +40,7 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 	}
 	switch {
 	case s.Type == value.TypeBoolean:
-		if !awaited && !t.namesWordOf(s) {
-			return "the words do not name the slot"
-		}
-		return ""
+		return t.unborneYesNo(s, awaited)
 	case s.Free() || s.Type == value.TypeCity && !s.Closed():
 		return t.unborneText(s, c, f, awaited)
 	}
@@ -52,6 +49,22 @@ func (t *Reading) Unborne(c *command.Command, starting []*agent.Flow) string {
 		return ""
 	}
 	return why
+}
+
+// unborneYesNo is Unborne for a yes or no.
+func (t *message) unborneYesNo(s *agent.Slot, awaited bool) string {
+	if t.namesWordOf(s) {
+		return ""
+	}
+	if !awaited {
+		return "the words do not name the slot"
+	}
+	l, toks := t.a.def.Lang, t.rd.Toks
+	said, _ := l.LeadingAnswer(toks)
+	if chosen, _ := l.Choice(&s.Spec, toks); said != value.NoAnswer && chosen == value.NoAnswer {
+		return "the words answer something else"
+	}
+	return ""
 }
 
 // Elsewhere reports whether the words tell the value of a correction of something else, or want to
@@ -81,6 +94,21 @@ func (t *message) matches(s *agent.Slot, v any) bool {
 // fromSuggestion reports whether a command is a yes to a suggested value.
 func (t *Reading) fromSuggestion(c *command.Command) bool {
 	return t.st.Suggested != nil && t.st.Suggested.Slot == c.Slot && value.Equal(t.st.Suggested.Value, c.Value) && t.Affirms()
+}
+
+// Accepts reports whether a message that begins with a yes takes a suggested value. Other words
+// begin at token rest. What the agent has found is taken with praise, and in a sentence that gives no
+// other value and asks nothing. What was read in the user's words needs a plain yes.
+func (t *Reading) Accepts(s *agent.Slot, sg *command.Suggestion, rest int) bool {
+	toks := t.rd.Toks
+	if !sg.Offered {
+		return t.a.def.Lang.SaysYes(toks) && (rest == len(toks) || t.besides(toks[rest:]))
+	}
+	if rest == len(toks) {
+		return true
+	}
+	asks := strings.Contains(t.rd.Raw[toks[rest].Start:], "?") || t.rd.Within(len(toks)-1) != value.Told
+	return t.NothingFor(s, rest) && !asks
 }
 
 // Affirms reports whether the message may be a yes to a suggested value: it contains no

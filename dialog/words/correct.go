@@ -110,7 +110,7 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 		}
 		k += n
 	}
-	if rest := t.sameSentence(k); len(rest) > 0 && (k > m.end || strong || weak) {
+	if rest := t.sameSentence(k); len(rest) > 0 && (k > m.end || strong || weak) && (!s.Free() || s.Type == value.TypeName || t.says(m.end, k)) {
 		if v, ok := t.valueIn(s, rest, true); ok {
 			if s.Name == t.st.WaitingForSlot && t.a.namesTwo(t.rd, s, found{value: v, start: m.start}) {
 				return nil
@@ -136,6 +136,13 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}}
 	}
 	return nil
+}
+
+// says reports whether the words from token i to k say what something is or becomes: "the note is ..",
+// "change the note to ..". Words such as "with" may begin anything.
+func (t *message) says(i, k int) bool {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	return k > i && (l.States.Within(toks[i:k]) || l.Strong.Within(toks))
 }
 
 // sameSentence returns the words from token k on that belong to the sentence of the word before it.
@@ -301,7 +308,7 @@ func (t *message) spans(f *agent.Flow) []found {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
-			if inMarker(t.rd, x) || t.a.meantElsewhere(t.rd, s, f.Slots, i) {
+			if inMarker(t.rd, x) || s.Closed() && n == 1 && t.a.inName(t.rd, i, n) || t.a.meantElsewhere(t.rd, s, f.Slots, i) {
 				continue
 			}
 			x.cue, _ = t.a.pointed(t.rd, s, f.Slots, i)

@@ -52,10 +52,8 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			if n == 0 && s.Closed() && s.Cues.EndsAt(r.Toks, i) > 0 {
 				v, n = r.Misspelt(&s.Spec, r.Toks, i)
 			}
-			if n == 0 && s.Type == value.TypeCity && !s.Closed() && (s == awaited && r.OneName() || s.TypeCues.EndsAt(r.Toks, i) > 0 || a.cueBefore(r, s, i) > 0) {
-				if v, n = r.Place(i); n == 0 && (s.TypeCues.EndsAt(r.Toks, i) > 0) {
-					v, n = r.SpokenPlace(i)
-				}
+			if n == 0 && s.Type == value.TypeCity && !s.Closed() {
+				v, n = a.placeFor(r, s, slots, awaited, i)
 			}
 			if n == 0 {
 				if s.Type == value.TypeTime { // "at three" needs no more
@@ -81,8 +79,8 @@ func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.S
 			if s.Numeric() && f.cue && !r.Stands(i, i+n) && !a.belongs(r, s, slots, f) && !a.trails(r, s, i+n) {
 				continue // "my number one choice"
 			}
-			if s.Closed() && n == 1 && s != awaited && !f.cue && !a.standsAlone(r, i+n) {
-				continue // a "large family" is no large room
+			if s.Closed() && n == 1 && !f.cue && (!a.standsAlone(r, i+n) || a.inName(r, i, n)) {
+				continue // a "large family" is no large room, and "John Adams" not Doctor Adams
 			}
 			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v, nil)
 			all = append(all, f)
@@ -120,7 +118,7 @@ func denied(r value.Reader, f found) bool {
 // nameSpans appends the names that a sentence may give for a slot.
 func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, all []found) []found {
 	for i := 0; i < len(r.Toks); i++ {
-		v, n, cue := a.nameFor(r, s, awaited, i)
+		v, n, cue := a.nameFor(r, s, slots, awaited, i)
 		if i == 0 {
 			v, n = a.nameFirst(r, s, slots, awaited)
 		}
@@ -277,7 +275,7 @@ func (a *Words) unit(r value.Reader, s *agent.Slot, i int) bool {
 }
 
 // named returns the value of a slot of free text that follows the slot's name: "the name is
-// John Smith".
+// John Smith". It ends with its sentence.
 func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 	for i := range r.Toks {
 		_, n := s.Mentions.At(r.Toks, i)
@@ -285,15 +283,15 @@ func (a *Words) named(r value.Reader, s *agent.Slot) (found, bool) {
 			continue
 		}
 		k := i + n
-		if _, an := r.Lang.Assign.At(r.Toks, k); an > 0 {
-			k += an
-		} else {
+		_, an := r.Lang.States.At(r.Toks, k)
+		if k += an; an == 0 || k >= len(r.Toks) || r.SentenceEnds(k) {
 			continue
 		}
-		if k >= len(r.Toks) {
-			continue
+		end := k + 1
+		for end < len(r.Toks) && !r.SentenceEnds(end) {
+			end++
 		}
-		rest := r.Lang.Polite.TrimRight(r.Toks[k:])
+		rest := r.Lang.Polite.TrimRight(r.Toks[k:end])
 		sub := value.Reader{Lang: r.Lang, Raw: value.SpanText(r.Raw, r.Toks, k, k+len(rest)), Now: r.Now}
 		var buf [24]value.Token
 		sub.Toks = value.Tokenize(sub.Raw, buf[:0]) // positions are relative to the part
@@ -365,9 +363,9 @@ func (a *Words) wordOfFlow(toks []value.Token, i int) bool {
 
 // nameFor reads a name for the slot at token i. The name must have capitals and must follow
 // a word that points to the slot, unless the slot is awaited.
-func (a *Words) nameFor(r value.Reader, s *agent.Slot, awaited *agent.Slot, i int) (any, int, int) {
+func (a *Words) nameFor(r value.Reader, s *agent.Slot, slots []*agent.Slot, awaited *agent.Slot, i int) (any, int, int) {
 	v, n := r.Place(i)
-	if n == 0 || r.Capital(i-1) && r.Capital(i) && i > 1 && !r.SentenceEnds(i) {
+	if n == 0 || !a.whole(r, s, slots, i, i+n) {
 		return nil, 0, 0
 	}
 	cue := max(s.Cues.EndsAt(r.Toks, i), s.Mentions.EndsAt(r.Toks, i))

@@ -70,9 +70,19 @@ func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
 	if len(toks) == 0 || len(toks) == len(t.rd.Toks) || thanksFor(t.rd, t.rd.Toks) {
 		return nil, false
 	}
-	core := t.rd.Part(toks)
-	val, sure := core.Answer(&s.Spec)
-	return val, sure == value.Certain && (s.Type != value.TypeName || core.PlainName())
+	core := *t
+	core.rd = t.rd.Part(toks)
+	val, sure := core.rd.Answer(&s.Spec)
+	switch {
+	case sure != value.Certain:
+		return nil, false
+	case s.Type == value.TypeName && !s.Closed():
+		return val, core.rd.PlainName()
+	case s.Free(): // "no, that's all right" is no text
+		answer, _ := l.LeadingAnswer(t.rd.Toks)
+		return val, answer == value.NoAnswer && !core.mayBeOther(s, val)
+	}
+	return val, true
 }
 
 // besides reports whether the words after a yes or no to a question for a slot change
@@ -80,8 +90,8 @@ func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
 // sentence may say what the yes is for: "okay, thanks. That should do it".
 func (t *message) besides(toks []value.Token) bool {
 	l, s := t.a.def.Lang, t.a.def.SlotIndex[t.st.WaitingForSlot]
-	if len(t.rd.Sentences(t.rd.Toks)) > 1 && !t.named(s) {
-		return false
+	if len(t.rd.Sentences(t.rd.Toks)) > 1 && !t.named(s) || l.CommandSets["goodbye"].Within(t.rd.Toks) {
+		return false // "yes, that is all for now"
 	}
 	for i := 0; i < len(toks); {
 		n := 0

@@ -69,13 +69,16 @@ func (t *Reading) saysOther(s *agent.Slot) bool {
 	if s.Type != value.TypeString && s.Type != value.TypeAddress && thanksFor(t.rd, toks) {
 		return true
 	}
-	return slices.ContainsFunc(t.rd.Sentences(toks), t.asks) || !s.TakesYesNo() && t.a.def.Lang.YesOrNo(toks) != value.NoAnswer || t.thanks(toks)
+	return strings.Contains(t.rd.Raw, "?") || slices.ContainsFunc(t.rd.Sentences(toks), t.asks) || !s.TakesYesNo() && t.a.def.Lang.YesOrNo(toks) != value.NoAnswer || t.thanks(toks)
 }
 
 // simpleText is Simple for slots of text and names. val and sure are what was read.
 func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any, value.Certainty, bool) {
 	if s.Type != value.TypeName {
-		if sure == value.Certain && t.mayBeOther(s) {
+		if sure == value.Certain && !t.st.Missed && t.isOther(s, val) {
+			return nil, value.Unread, false
+		}
+		if sure == value.Certain && t.mayBeOther(s, val) {
 			sure = value.Doubtful
 		}
 		return val, sure, true
@@ -87,44 +90,6 @@ func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any,
 		return nil, value.Unread, false // a sentence, perhaps with a name
 	}
 	return val, sure, true
-}
-
-// mayBeOther reports whether a message that a slot of free text would take may be meant otherwise: it
-// has a value for another slot that has none yet, or says thanks or yes. The user is asked whether
-// it is the value.
-func (t *message) mayBeOther(s *agent.Slot) bool {
-	if s.TakesYesNo() {
-		return false
-	}
-	for _, part := range t.rd.Sentences(t.rd.Toks) {
-		if _, n := t.a.def.Lang.CommandSets["thanks"].At(part, 0); n > 0 {
-			return true
-		}
-	}
-	for i := 1; i < len(t.rd.Toks); i++ { // "yes, that seems good to me"
-		if t.rd.SentenceEndsIn(t.rd.Toks, i) {
-			if t.a.def.Lang.YesOrNo(t.rd.Toks[:i]) == value.Yes {
-				return true
-			}
-			break
-		}
-	}
-	return slices.ContainsFunc(t.flow.Slots, func(o *agent.Slot) bool {
-		return o != s && t.st.Slots[o.Name] == nil && (t.hasValueOf(o) || t.hasPlaceFor(o))
-	})
-}
-
-// hasPlaceFor reports whether the message names a place for a slot that has any: "in Belmont".
-func (t *message) hasPlaceFor(o *agent.Slot) bool {
-	if o.Type != value.TypeCity || o.Closed() {
-		return false
-	}
-	for i := range t.rd.Toks {
-		if _, n := t.rd.Place(i); n > 0 && (o.TypeCues.EndsAt(t.rd.Toks, i) > 0 || t.a.cueBefore(t.rd, o, i) > 0) {
-			return true
-		}
-	}
-	return false
 }
 
 // listedFor reports whether a name or place that was read for a slot is one of the values that

@@ -72,9 +72,11 @@ func (a *Words) undecided(r value.Reader, slots []*agent.Slot, s *agent.Slot, al
 	return nil
 }
 
-// bounded reports whether a value at token i is only a limit: "after the 12th".
+// bounded reports whether a value at token i is only a limit: "after the 12th", "by three".
 func (a *Words) bounded(r value.Reader, s *agent.Slot, i int) bool {
-	return r.Lang.Bounds.EndsAt(r.Toks, a.beforeArticle(r, i)) > 0 && a.cueBefore(r, s, i) == 0
+	k := a.beforeArticle(r, i)
+	limit := r.Lang.Bounds.EndsAt(r.Toks, k) > 0 || s.Type == value.TypeTime && r.Lang.Clock.Limits.EndsAt(r.Toks, k) > 0
+	return limit && a.cueBefore(r, s, i) == 0
 }
 
 // beforeArticle returns the index of the article before token i, or i if there is none.

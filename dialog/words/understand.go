@@ -126,8 +126,11 @@ func (t *Reading) Local() []command.Command {
 	}
 	t.rd.Keep()
 	answer, rest := value.NoAnswer, 0
-	if st.Confirming || t.awaitsYesNo() {
+	switch {
+	case st.Confirming:
 		answer, rest = l.LeadingAnswer(toks)
+	case t.awaitsYesNo():
+		answer, rest = l.Choice(&t.a.def.SlotIndex[st.WaitingForSlot].Spec, toks)
 	}
 	if t.flow == nil && l.YesOrNo(toks) == value.No {
 		return t.rest(answer, rest)

@@ -468,7 +468,7 @@ func difference(was, now map[string]any) string {
 	return strings.Join(out, ", ")
 }
 
-// readConversations reads the files of a kind, "unseen" or "seen", by agent.
+// readConversations reads the files of a kind, "unseen", "seen" or "later", by agent.
 func readConversations(t *testing.T, kind, agent string) []*talk {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "examples", "testdata", "conversations", kind+"-"+agent+".yaml"))
@@ -532,6 +532,7 @@ const tallyHead = "| | conversations | done | ended in a question or an offer | 
 var ratchet = map[string]struct{ harmful, done int }{
 	"unseen": {0, 144},
 	"seen":   {0, 52},
+	"later":  {0, 26},
 }
 
 // TestConversations holds all conversations with local understanding alone. With -v
@@ -540,7 +541,7 @@ func TestConversations(t *testing.T) {
 	if raceDetector {
 		t.Skip("it talks by text, and computes: several times as slow with the race detector")
 	}
-	for _, kind := range []string{"unseen", "seen"} {
+	for _, kind := range []string{"unseen", "seen", "later"} {
 		t.Run(kind, func(t *testing.T) {
 			rows := []string{tallyHead}
 			var total tally

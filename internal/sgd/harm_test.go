@@ -160,10 +160,10 @@ func (w *watch) never(r *run, made *dialog.ActionCall) string {
 // never gave, for the data beside the repository. RATCHET: today's counts; they may only
 // fall.
 var harmRatchet = map[string]struct{ turns, given int }{
-	"development, the engine's questions": {22, 0},
-	"development, the recorded questions": {19, 0},
-	"held out, the engine's questions":    {21, 0},
-	"held out, the recorded questions":    {16, 0},
+	"development, the engine's questions": {19, 0},
+	"development, the recorded questions": {16, 0},
+	"held out, the engine's questions":    {20, 0},
+	"held out, the recorded questions":    {14, 0},
 }
 
 // within fails the test if there is more harm than the ratchet allows.

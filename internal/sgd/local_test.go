@@ -318,7 +318,7 @@ func (r *run) recorded(f *frame) {
 		return
 	}
 	if a := f.Actions[k]; a.Act == "OFFER" && collects(r.a.def.FlowIndex[st.CurrentFlow], a.Slot) && st.Slots[a.Slot] == nil {
-		st.Suggested = &dialog.Suggestion{Slot: a.Slot, Value: value.Canonical(r.typed(a.Slot, a.CanonicalValues[0]))}
+		st.Suggested = &dialog.Suggestion{Slot: a.Slot, Value: value.Canonical(r.typed(a.Slot, a.CanonicalValues[0])), Offered: true}
 	} else if a.Act == "OFFER" {
 		return
 	}
