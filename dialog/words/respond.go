@@ -126,8 +126,9 @@ func (t *Reading) Likes() bool {
 	if st.Proposed == "" && (st.Finished == nil || len(st.Finished.Found) == 0) {
 		return false
 	}
-	if answer, _ := t.a.def.Lang.LeadingAnswer(t.rd.Toks); answer != value.NoAnswer {
-		return answer == value.Yes
+	l := t.a.def.Lang
+	if answer, n := l.LeadingAnswer(t.rd.Toks); answer != value.NoAnswer {
+		return answer == value.Yes && (n == len(t.rd.Toks) || !l.CommandSets["goodbye"].Within(t.rd.Toks)) // "great, that is all"
 	}
 	_, thanks := t.a.def.Lang.CommandSets["thanks"].At(t.rd.Toks, 0)
 	return thanks > 0 && st.Proposed == ""
