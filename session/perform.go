@@ -12,20 +12,11 @@ import (
 func (s *Session) perform(_ *Loop, e conv.Effect) {
 	switch e := e.(type) {
 	case conv.OpenSession:
-		if u := s.upstream(); u != nil {
-			u.begin()
-			return
-		}
-		// The call has opened its services already.
-		s.loop.Post(conv.SessionReady{ID: s.o.ID})
+		s.ready()
 	case conv.PrimeAudio:
 		s.loop.Post(conv.AudioReady{})
 	case conv.RequestReply:
-		if u := s.upstream(); u != nil && s.asksUpstream(e) {
-			u.request(e)
-			return
-		}
-		s.mind.request(e)
+		s.request(e)
 	case conv.Speak:
 		s.medium.perform(e)
 		s.o.Leg.Notify(port.Notice{Type: "caption", Turn: e.Turn, Role: string(conv.RoleAgent), Text: e.Text})
@@ -37,28 +28,12 @@ func (s *Session) perform(_ *Loop, e conv.Effect) {
 		s.mind.cancel(e.Turn)
 	case conv.Summarize:
 		s.mind.summarize(e)
-	case conv.RunTool:
-		s.tools.start(e.ID, toolCall(e), false)
-	case conv.StartTask:
-		s.tools.start(e.ID, toolCall(conv.RunTool(e)), true)
-	case conv.FollowTask:
-		s.tools.follow(e.ID, e.Key)
-	case conv.SettleTask:
-		s.tools.settled(e)
-	case conv.CancelTool:
-		s.tools.cancel(e.ID)
-	case conv.Cue:
-		s.o.Leg.Notify(port.Notice{Type: "cue", Code: e.Code, Text: e.Text})
-	case conv.Notify:
-		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(e.Level), Code: e.Code, Text: s.words(e.Code)})
-	case conv.Reject:
-		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(conv.LevelWarning), Code: e.Code, Text: s.words(e.Code)})
+	case conv.RunTool, conv.StartTask, conv.FollowTask, conv.SettleTask, conv.CancelTool:
+		s.tools.perform(e)
+	case conv.Cue, conv.Notify, conv.Reject:
+		s.tell(e)
 	case conv.SaveContext:
-		// The context is in the memory of this process, so there is nothing to store. If the
-		// renewal fails, the old session expires.
-		if e.Reason == "session.expiring" {
-			s.medium.renew(renewal{done: conv.SessionRenewed{ID: s.o.ID}})
-		}
+		s.saveContext(e)
 	case conv.RestoreContext, conv.CloseConnection:
 		// The context and the leg are still in this process.
 	case conv.Reconnect:
@@ -69,6 +44,48 @@ func (s *Session) perform(_ *Loop, e conv.Effect) {
 		s.loop.Post(conv.SessionEnded{})
 	default:
 		panic(fmt.Sprintf("session: unexpected effect %T", e))
+	}
+}
+
+// ready reports that the session is ready: a call has opened its services already, and a
+// speech-to-speech service says so itself.
+func (s *Session) ready() {
+	if u := s.upstream(); u != nil {
+		u.begin()
+		return
+	}
+	s.loop.Post(conv.SessionReady{ID: s.o.ID})
+}
+
+// request asks for a reply: the speech-to-speech service if that answers, or the model.
+func (s *Session) request(e conv.RequestReply) {
+	if u := s.upstream(); u != nil && s.asksUpstream(e) {
+		u.request(e)
+		return
+	}
+	s.mind.request(e)
+}
+
+// tell carries out an effect that tells the person something besides the agent's speech, and
+// ignores others.
+func (s *Session) tell(e conv.Effect) {
+	switch e := e.(type) {
+	case conv.Cue:
+		s.o.Leg.Notify(port.Notice{Type: "cue", Code: e.Code, Text: e.Text})
+	case conv.Notify:
+		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(e.Level), Code: e.Code, Text: s.words(e.Code)})
+	case conv.Reject:
+		s.o.Leg.Notify(port.Notice{Type: "notification", Level: string(conv.LevelWarning), Code: e.Code, Text: s.words(e.Code)})
+	default:
+		// Other effects tell the person nothing.
+	}
+}
+
+// saveContext renews the services before the session expires; if that fails, it expires. The
+// context is in the memory of this process, so there is nothing to store.
+func (s *Session) saveContext(e conv.SaveContext) {
+	if e.Reason == "session.expiring" {
+		s.medium.renew(renewal{done: conv.SessionRenewed{ID: s.o.ID}})
 	}
 }
 

@@ -166,10 +166,7 @@ func (a *sound) perform(e conv.Effect) {
 	case conv.EndSpeech:
 		a.voice.speak(job{turn: e.Turn, part: e.Part, end: true})
 	case conv.CancelTurn:
-		a.voice.cancel(e.Turn)
-		if a.upstream != nil {
-			a.upstream.cancel(e.Turn)
-		}
+		a.cancel(e.Turn)
 	case conv.FlushPlayout:
 		a.flush(e.Turn, e.Part)
 	case conv.DuckPlayout:
@@ -186,6 +183,14 @@ func (a *sound) perform(e conv.Effect) {
 		a.voice.cancelAll()
 	default:
 		// Other effects do not concern the audio.
+	}
+}
+
+// cancel cancels the speech of a turn.
+func (a *sound) cancel(turn int) {
+	a.voice.cancel(turn)
+	if a.upstream != nil {
+		a.upstream.cancel(turn)
 	}
 }
 

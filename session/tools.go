@@ -43,6 +43,24 @@ func newTools(s *Session) *tools {
 	return t
 }
 
+// perform carries out an effect that concerns calls, and ignores others.
+func (t *tools) perform(e conv.Effect) {
+	switch e := e.(type) {
+	case conv.RunTool:
+		t.start(e.ID, toolCall(e), false)
+	case conv.StartTask:
+		t.start(e.ID, toolCall(conv.RunTool(e)), true)
+	case conv.FollowTask:
+		t.follow(e.ID, e.Key)
+	case conv.SettleTask:
+		t.settled(e)
+	case conv.CancelTool:
+		t.cancel(e.ID)
+	default:
+		// Other effects do not concern calls.
+	}
+}
+
 // start runs a call and posts its result. id is the call's id in the conversation; call.ID is its
 // idempotency key.
 func (t *tools) start(id string, call port.ToolCall, long bool) {

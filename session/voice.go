@@ -222,21 +222,21 @@ func (v *voice) fromService(ctx context.Context, u *upstream, j job) error {
 		}
 		return v.finish(ctx, j, v.own)
 	}
+	unwanted := func(err error) bool { return ctx.Err() != nil || errors.Is(err, media.ErrFlushed) }
 	err := errNoVoice
 	for range 2 { // the second time by another session, if the first has ended
 		a := u.ask(j.turn, j.part, j.text)
 		if a == nil {
 			break
 		}
-		err = u.say(ctx, a, begin, emit)
-		if err == nil || sounded || ctx.Err() != nil || errors.Is(err, media.ErrFlushed) {
+		if err = u.say(ctx, a, begin, emit); err == nil || sounded || unwanted(err) {
 			break
 		}
 	}
 	switch {
-	case err == nil || sounded && ctx.Err() == nil && !errors.Is(err, media.ErrFlushed):
+	case err == nil || sounded && !unwanted(err):
 		return v.finish(ctx, j, v.own) // of a text that broke off, the machine has what was heard
-	case ctx.Err() != nil || errors.Is(err, media.ErrFlushed) || errors.Is(err, errNoVoice):
+	case unwanted(err) || errors.Is(err, errNoVoice):
 		return err
 	default:
 		return fmt.Errorf("%w: %w", errNoVoice, err)

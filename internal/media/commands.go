@@ -131,27 +131,17 @@ func (u *Uplink) obey() {
 		case commandFinalize:
 			u.conclude()
 		case commandExpect:
-			u.endpointer.Expect(turn.AdjustmentFor(c.expect.Kind))
-			u.expected = port.Expectation{Kind: c.expect.Kind, Phrases: c.expect.Phrases}
-			if u.recognizer != nil {
-				u.recognizer.Expect(u.expected)
-			}
+			u.expect(c.expect)
 		case commandAnswer:
-			if c.heard >= u.ours { // else the turn is over
-				u.answer = c.answer
-			}
+			u.noteAnswer(c.heard, c.answer)
 		case commandScore:
 			u.pauses.take(c.pause, c.score)
 		case commandAudible:
-			// What was said over the agent may be the user's turn now.
-			u.spoken = u.spoken || u.audible && !c.on && u.text != ""
-			u.audible = c.on
+			u.setAudible(c.on)
 		case commandPause:
 			u.paused = c.on
 		case commandRelease:
-			if m, ok := u.endpointer.(*turn.Manual); ok {
-				m.Release()
-			}
+			u.release()
 		case commandReplace:
 			u.retire(u.next) // it was never used
 			u.next, c.stream = c.stream, nil
@@ -165,6 +155,37 @@ func (u *Uplink) obey() {
 		}
 	}
 	u.replace()
+}
+
+// expect passes on what the agent expects to hear.
+func (u *Uplink) expect(e dialog.Expectation) {
+	u.endpointer.Expect(turn.AdjustmentFor(e.Kind))
+	u.expected = port.Expectation{Kind: e.Kind, Phrases: e.Phrases}
+	if u.recognizer != nil {
+		u.recognizer.Expect(u.expected)
+	}
+}
+
+// noteAnswer notes whether the words up to those of an utterance are a complete answer, unless the
+// turn is over.
+func (u *Uplink) noteAnswer(heard int, c turn.Completeness) {
+	if heard >= u.ours {
+		u.answer = c
+	}
+}
+
+// setAudible notes whether the agent can be heard.
+func (u *Uplink) setAudible(on bool) {
+	// What was said over the agent may be the user's turn now.
+	u.spoken = u.spoken || u.audible && !on && u.text != ""
+	u.audible = on
+}
+
+// release ends the turn if a button does so.
+func (u *Uplink) release() {
+	if m, ok := u.endpointer.(*turn.Manual); ok {
+		m.Release()
+	}
 }
 
 // conclude provides the requested final transcript.

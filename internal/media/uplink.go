@@ -138,53 +138,63 @@ func NewUplink(ctx context.Context, o UplinkOptions) (*Uplink, error) {
 		o.EmptyAfter = 700 * time.Millisecond
 	}
 	u := &Uplink{o: o, utterance: o.Utterance, confidence: math.NaN(), asked: make([]request, 0, maxAsked)}
-	var err error
 	u.o.Turn.Auto.Language = o.Language
-	if u.endpointer, err = turn.New(u.o.Turn); err != nil {
+	if err := u.prepare(); err != nil {
 		return nil, fmt.Errorf("uplink: %w", err)
 	}
-	if u.stability, err = turn.NewStability(o.Stability); err != nil {
-		return nil, fmt.Errorf("uplink: %w", err)
-	}
-	if u.onset, err = turn.NewOnset(o.Onset); err != nil {
-		return nil, fmt.Errorf("uplink: %w", err)
-	}
-	if u.tracker, err = audio.NewEchoTracker(o.Echo); err != nil {
-		return nil, fmt.Errorf("uplink: %w", err)
-	}
-	if o.Sent != nil && !o.Echo.Off {
-		u.canceller = echo.New()
-		u.sent = make([]int16, audio.FrameSamples(o.Rate))
-		u.sentRec = make([]int16, 0, 2*audio.FrameSamples(recognizerRate)) // used with sentToRec
-		if u.sentToRec, err = resamplerFor(o.Rate, recognizerRate); err != nil {
-			return nil, fmt.Errorf("uplink: %w", err)
-		}
-	}
-	if u.toRec, err = resamplerFor(o.Rate, recognizerRate); err != nil {
-		return nil, fmt.Errorf("uplink: %w", err)
-	}
-	frame := audio.FrameSamples(recognizerRate)
-	roll := int(audio.PosOf(o.PreRoll, recognizerRate)) + frame // plus the frame itself
-	if o.Ask != nil {
-		if u.pauses.sound, err = audio.NewRing(audio.RingOptions{Capacity: int(audio.PosOf(longestAsked, recognizerRate))}); err != nil {
-			return nil, fmt.Errorf("uplink: %w", err)
-		}
-	}
-	if u.preRoll, err = audio.NewRing(audio.RingOptions{Capacity: roll}); err != nil {
-		return nil, fmt.Errorf("uplink: %w", err)
-	}
-	u.rec, u.det = make([]int16, 0, 2*frame), make([]int16, 0, 2*audio.FrameSamples(audio.MaxRate))
 	if o.Detector != nil {
 		if err := u.openDetector(); err != nil {
 			return nil, err
 		}
 	}
 	if o.Recognizer != nil {
+		var err error
 		if u.recognizer, err = u.openRecognizer(ctx); err != nil {
 			return nil, fmt.Errorf("uplink: %w", err)
 		}
 	}
 	return u, nil
+}
+
+// prepare makes the parts that need not be closed.
+func (u *Uplink) prepare() (err error) {
+	if u.endpointer, err = turn.New(u.o.Turn); err != nil {
+		return err
+	}
+	if u.stability, err = turn.NewStability(u.o.Stability); err != nil {
+		return err
+	}
+	if u.onset, err = turn.NewOnset(u.o.Onset); err != nil {
+		return err
+	}
+	if err := u.prepareEcho(); err != nil {
+		return err
+	}
+	if u.toRec, err = resamplerFor(u.o.Rate, recognizerRate); err != nil {
+		return err
+	}
+	frame := audio.FrameSamples(recognizerRate)
+	u.rec, u.det = make([]int16, 0, 2*frame), make([]int16, 0, 2*audio.FrameSamples(audio.MaxRate))
+	if u.o.Ask != nil {
+		if u.pauses.sound, err = audio.NewRing(audio.RingOptions{Capacity: int(audio.PosOf(longestAsked, recognizerRate))}); err != nil {
+			return err
+		}
+	}
+	roll := int(audio.PosOf(u.o.PreRoll, recognizerRate)) + frame // plus the frame itself
+	u.preRoll, err = audio.NewRing(audio.RingOptions{Capacity: roll})
+	return err
+}
+
+// prepareEcho makes the parts that find an echo and cancel it.
+func (u *Uplink) prepareEcho() (err error) {
+	if u.tracker, err = audio.NewEchoTracker(u.o.Echo); err != nil || u.o.Sent == nil || u.o.Echo.Off {
+		return err
+	}
+	u.canceller = echo.New()
+	u.sent = make([]int16, audio.FrameSamples(u.o.Rate))
+	u.sentRec = make([]int16, 0, 2*audio.FrameSamples(recognizerRate)) // used with sentToRec
+	u.sentToRec, err = resamplerFor(u.o.Rate, recognizerRate)
+	return err
 }
 
 func resamplerFor(from, to int) (*audio.Resampler, error) {
