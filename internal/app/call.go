@@ -157,10 +157,7 @@ func prepare(o CallOptions) (p prepared, err error) {
 	if p.speech.Hosted && !o.Realtime {
 		o.Note("the call runs in real time: it has speech engines that are reached over a network")
 	}
-	p.opts.remark(settings.AgentName(o.Agent), o.Note)
-	for _, problem := range p.agent.Problems {
-		o.Note(problem.String())
-	}
+	p.opts.remark(p.agent, settings.AgentName(o.Agent), o.Note)
 	for _, n := range p.speech.Notes {
 		o.Note(n)
 	}
@@ -225,12 +222,7 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 	if err != nil {
 		return CallResult{}, err
 	}
-	if o.Watch != nil {
-		s.OnStep(o.Watch)
-	}
-	if o.Said != nil {
-		s.OnSpoken(o.Said)
-	}
+	o.observe(s)
 	began := time.Now()
 	start := o.noon(began, location)
 	if o.Realtime {
@@ -245,6 +237,16 @@ func runCall(ctx context.Context, o CallOptions, p prepared, transport string, l
 	return CallResult{
 		Duration: s.State().Since.Sub(start), Took: time.Since(began), Virtual: !o.Realtime,
 	}, err
+}
+
+// observe lets the caller see what happens in the session.
+func (o *CallOptions) observe(s *session.Session) {
+	if o.Watch != nil {
+		s.OnStep(o.Watch)
+	}
+	if o.Said != nil {
+		s.OnSpoken(o.Said)
+	}
 }
 
 // noon returns when virtual time begins, in the time zone of the conversation.

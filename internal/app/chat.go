@@ -76,16 +76,10 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	}
 	if o.Note != nil {
 		st.points.Behind = noteBehind(o.Note)
-		opts.remark(settings.AgentName(o.Agent), o.Note)
-		for _, p := range agent.Problems {
-			o.Note(p.String())
-		}
+		opts.remark(agent, settings.AgentName(o.Agent), o.Note)
 	}
 	if mind != nil && len(agent.Flows()) == 0 { // without the model nothing could answer
-		if err := mind.Probe(ctx); err != nil {
-			if _, failed := mind.Failed(); failed != nil {
-				err = failed
-			}
+		if err := mind.reached(ctx); err != nil {
 			return nil, nil, errors.Join(err, end())
 		}
 	}

@@ -88,6 +88,18 @@ func (m *Model) port() port.Model {
 	return m
 }
 
+// reached returns an error if the model does not answer: the one of Failed, if there is one.
+func (m *Model) reached(ctx context.Context) error {
+	err := m.Probe(ctx)
+	if err == nil {
+		return nil
+	}
+	if _, failed := m.Failed(); failed != nil {
+		return failed
+	}
+	return err
+}
+
 // Failed returns an error of one line that says why the last request failed, including
 // the server's message, or nil if it was answered. never is true if no request was
 // answered so far.
@@ -210,10 +222,18 @@ func (o *Options) withoutModel(def *settings.Agent) error {
 	return err
 }
 
-// remark notes that the agent has no model although it could use one.
-func (o *Options) remark(name string, note func(string)) {
+// remark notes that the agent has no model although it could use one, and the problems of its files.
+func (o *Options) remark(a *settings.Agent, name string, note func(string)) {
 	if o.Conversation.NoModel {
 		note(fmt.Sprintf("%s: no language model is configured: the flows understand by their own rules, and what they do not cover is not answered", name))
+	}
+	noteProblems(a, note)
+}
+
+// noteProblems tells what is odd in an agent's files.
+func noteProblems(a *settings.Agent, note func(string)) {
+	for _, p := range a.Problems {
+		note(p.String())
 	}
 }
 

@@ -122,17 +122,8 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 	if err := s.share(agents, o.Note); err != nil {
 		return nil, err
 	}
-	calls := hub.Options{
-		Most: int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: o.Log, Watch: s.telemetry, Pace: s.pace,
-	}
-	if s.home != nil {
-		calls.HandOver, calls.Elsewhere = true, s.home.Elsewhere
-	}
-	if s.hub, err = hub.New(calls); err != nil {
+	if err := s.openHub(c); err != nil {
 		return nil, err
-	}
-	if s.home != nil {
-		s.home.Lost = s.hub.Lose
 	}
 	if err := s.listen(c); err != nil {
 		return nil, err
@@ -150,6 +141,23 @@ func NewServer(o ServeOptions) (_ *Server, err error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// openHub opens the hub, which hands conversations over if the server shares a store.
+func (s *Server) openHub(c config.Server) (err error) {
+	calls := hub.Options{
+		Most: int(c.MaxConversations), PerUser: int(c.MaxPerKey), OnePerCaller: c.OnePerCaller, Log: s.o.Log, Watch: s.telemetry, Pace: s.pace,
+	}
+	if s.home != nil {
+		calls.HandOver, calls.Elsewhere = true, s.home.Elsewhere
+	}
+	if s.hub, err = hub.New(calls); err != nil {
+		return err
+	}
+	if s.home != nil {
+		s.home.Lost = s.hub.Lose
+	}
+	return nil
 }
 
 // readConfig reads the config file, once, since it may be a pipe. It returns the section

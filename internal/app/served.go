@@ -104,10 +104,9 @@ func (s *Server) newServed(name, path string, def *settings.Agent, note func(str
 		return nil, inputError{err}
 	}
 	if s.o.Within == nil {
-		opts.remark(name, note)
-	}
-	for _, p := range def.Problems {
-		note(p.String())
+		opts.remark(def, name, note)
+	} else { // the editor has the model
+		noteProblems(def, note)
 	}
 	a := &served{
 		name: name, path: path, agent: def, instructions: def.Instructions(), opts: opts, resume: time.Duration(opts.Server.Resume), loadedAt: time.Now(), log: s.o.Log,

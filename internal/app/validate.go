@@ -123,6 +123,12 @@ func phoneProblems(c *config.Config) config.Problems {
 	return append(all, sipProblems(c)...)
 }
 
+// isOrigin reports whether a text is the origin of a page, as a browser sends it.
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.Path == "" && u.RawQuery == ""
+}
+
 // serverProblems returns the problems of the section server.
 func serverProblems(c *config.Config) config.Problems {
 	var all config.Problems
@@ -142,8 +148,7 @@ func serverProblems(c *config.Config) config.Problems {
 		}
 	}
 	for i, origin := range s.Origins {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Path != "" || u.RawQuery != "" {
+		if !isOrigin(origin) {
 			all = append(all, c.Problem(fmt.Sprintf("server.origins[%d]", i), fmt.Sprintf("is %q: expected an origin such as https://app.example.com", origin)))
 		}
 	}

@@ -65,6 +65,12 @@ func (c *chatCmd) Run(s *streams) (err error) {
 	if err := c.tell(s, text, reply); err != nil {
 		return err
 	}
+	return c.converse(ctx, s, text, clock, reply)
+}
+
+// converse answers the lines of the input until it or the conversation ends. reply is the agent's
+// last one.
+func (c *chatCmd) converse(ctx context.Context, s *streams, text *app.Chat, clock func() time.Time, reply session.TextReply) error {
 	in := c.input(s)
 	defer in.close()
 	for !text.Over() && !reply.Handoff {

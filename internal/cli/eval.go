@@ -73,6 +73,11 @@ func (c *evalCmd) Run(s *streams) error {
 	if err != nil {
 		return callError(err)
 	}
+	return c.show(s, report)
+}
+
+// show writes the report and its pictures. It returns an error if a goal is missed.
+func (c *evalCmd) show(s *streams, report *eval.Report) (err error) {
 	if c.SVG != "" {
 		if err := writePictures(c.SVG, report.Curves); err != nil {
 			return err

@@ -122,6 +122,27 @@ func terminal(w io.Writer) io.Writer {
 	return io.Discard
 }
 
+// edges returns the number of edges of the phase graph.
+func edges() (n int) {
+	for _, from := range conv.Phases() {
+		for _, to := range conv.Phases() {
+			if from.CanFollow(to) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// violated reports whether a check was violated, with one of the words in what was found, if there
+// are any.
+func violated(r *explore.Report, check string, about []string) bool {
+	return slices.ContainsFunc(r.Violations, func(v explore.Violation) bool {
+		return strings.HasPrefix(v.Check, check) &&
+			(len(about) == 0 || slices.ContainsFunc(about, func(s string) bool { return strings.Contains(v.What, s) }))
+	})
+}
+
 // describeReport returns the report in readable form.
 func describeReport(r *explore.Report, elapsed time.Duration) string {
 	var b strings.Builder
@@ -147,31 +168,17 @@ func describeReport(r *explore.Report, elapsed time.Duration) string {
 	for _, e := range r.Phases {
 		taken[[2]conv.Phase{e.From, e.To}] = true
 	}
-	edges := 0
-	for _, from := range conv.Phases() {
-		for _, to := range conv.Phases() {
-			if from.CanFollow(to) {
-				edges++
-			}
-		}
-	}
 	out("Its transitions against the phase graph, and each view's against its seed's table:\n\n")
 	out("      %s  %9s  %9s\n", pad("", len("agent-voice")), "reached", "outside")
 	line := func(name string, reached, rows, outside int) {
 		out("    %s %s  %9s  %9d\n", mark(reached == rows && outside == 0), pad(name, len("agent-voice")), fmt.Sprintf("%d of %d", reached, rows), outside)
 	}
-	line("phases", len(taken), edges, 0)
+	line("phases", len(taken), edges(), 0)
 	for _, v := range r.Views {
 		line(string(v.View), len(v.Reached), v.Rows, len(v.Outside))
 	}
 
-	holds := func(check string, about ...string) bool {
-		return !slices.ContainsFunc(r.Violations, func(v explore.Violation) bool {
-			return strings.HasPrefix(v.Check, check) && (len(about) == 0 || slices.ContainsFunc(about, func(s string) bool {
-				return strings.Contains(v.What, s)
-			}))
-		})
-	}
+	holds := func(check string, about ...string) bool { return !violated(r, check, about) }
 	out("\nIn every state:\n\n")
 	out("    %s no step panics\n", mark(holds("panic")))
 	out("    %s the invariants hold: turns, requests, calls, confirmations, suspensions, playout, deadlines\n", mark(holds("invariant")))

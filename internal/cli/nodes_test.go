@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
 	"github.com/hocketvoice/hocket/internal/waittest"
 )
 

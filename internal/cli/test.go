@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
+	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/app"
 	"github.com/hocketvoice/hocket/session"
 )
@@ -130,11 +132,7 @@ func (c *testCmd) hold(ctx context.Context, s *streams, talk []talkLine) (wrong 
 				return fmt.Sprintf("line %d: the agent says %q: expected %q in it", line.number, said, line.text), nil
 			}
 		case '!':
-			called := false
-			for _, it := range text.State().History {
-				called = called || it.CallID != "" && !before[it.CallID] && it.Name == line.text
-			}
-			if !called {
+			if !called(text, before, line.text) {
 				return fmt.Sprintf("line %d: %s was not called: expected a call of it", line.number, line.text), nil
 			}
 		}
@@ -149,6 +147,13 @@ func calls(text *app.Chat) map[string]bool {
 		ids[it.CallID] = true
 	}
 	return ids
+}
+
+// called reports whether a tool was called that was not among the calls before.
+func called(text *app.Chat, before map[string]bool, name string) bool {
+	return slices.ContainsFunc(text.State().History, func(it conv.Item) bool {
+		return it.CallID != "" && !before[it.CallID] && it.Name == name
+	})
 }
 
 // answer returns what the agent has said, and the notes to the person.

@@ -100,24 +100,20 @@ func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, e
 	if err := misspelled(fields); err != nil {
 		return a, l, err
 	}
-	at, ok, err := number(fields, "timestamp_ms", "milliseconds")
-	if err == nil && !ok {
-		err = badInputf("no field timestamp_ms: expected milliseconds since the start of the stream")
-	}
-	if err != nil {
-		return a, l, err
-	}
-	silence, _, err := number(fields, "silence_duration_ms", "milliseconds")
-	if err != nil {
-		return a, l, err
-	}
 	for _, f := range []struct {
-		name string
-		ms   float64
-		to   *time.Duration
-	}{{"timestamp_ms", at, &a.At}, {"silence_duration_ms", silence, &a.Silence}} {
-		if *f.to, err = journal.Offset(f.ms); err != nil {
-			return a, l, badInputf("field %s is %v: expected milliseconds, 0 or more", f.name, f.ms)
+		name   string
+		needed bool
+		to     *time.Duration
+	}{{"timestamp_ms", true, &a.At}, {"silence_duration_ms", false, &a.Silence}} {
+		ms, ok, err := number(fields, f.name, "milliseconds")
+		switch {
+		case err != nil:
+			return a, l, err
+		case !ok && f.needed:
+			return a, l, badInputf("no field %s: expected milliseconds since the start of the stream", f.name)
+		}
+		if *f.to, err = journal.Offset(ms); err != nil {
+			return a, l, badInputf("field %s is %v: expected milliseconds, 0 or more", f.name, ms)
 		}
 	}
 	for _, f := range []struct {
@@ -130,20 +126,10 @@ func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, e
 		{"asr_confidence", 1, &l.Confidence},
 		{"token_stability", 1, &l.Stability},
 	} {
-		expected := "a number from 0 to 1"
-		if f.most > 1 {
-			expected = "a number of 0 or more"
-		}
-		v, ok, err := number(fields, f.name, expected)
-		switch {
-		case err != nil:
+		var err error
+		if *f.to, err = feature(fields, f.name, f.most); err != nil {
 			return a, l, err
-		case !ok:
-			v = math.NaN()
-		case v < 0 || v > f.most:
-			return a, l, badInputf("field %s is %v: expected %s", f.name, v, expected)
 		}
-		*f.to = v
 	}
 	if raw, ok := fields["partial_text"]; ok {
 		if json.Unmarshal(raw, &l.Text) != nil {
@@ -157,6 +143,24 @@ func frame(fields map[string]json.RawMessage) (turn.Acoustic, turn.Linguistic, e
 		}
 	}
 	return a, l, nil
+}
+
+// feature parses a number from 0 to most of a frame. It returns NaN if the frame has none.
+func feature(fields map[string]json.RawMessage, name string, most float64) (float64, error) {
+	expected := "a number from 0 to 1"
+	if most > 1 {
+		expected = "a number of 0 or more"
+	}
+	v, ok, err := number(fields, name, expected)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return math.NaN(), nil
+	case v < 0 || v > most:
+		return 0, badInputf("field %s is %v: expected %s", name, v, expected)
+	}
+	return v, nil
 }
 
 // score passes the score of an end-of-turn model to a controller that uses it.
