@@ -62,7 +62,7 @@ call: build
 ## deps: install what the speech engines need, as far as this machine can
 .PHONY: deps
 deps:
-	scripts/deps --again --browser --turn --sound --postgresql
+	scripts/deps --again --browser --turn --sound --postgresql --sip
 
 .PHONY: have-deps
 have-deps:
@@ -78,6 +78,11 @@ voice: have-deps
 .PHONY: have-browser
 have-browser:
 	@scripts/deps --browser --turn --sound
+
+# Calls over SIP want a telephone.
+.PHONY: have-sip
+have-sip:
+	@scripts/deps --sip
 
 # The store's tests want a database.
 .PHONY: have-postgresql
@@ -120,7 +125,7 @@ have-peers:
 
 ## peers: the tests with programs written by others and those at the pace of the clock, on a machine that does nothing else
 .PHONY: peers
-peers: have-deps have-browser have-peers
+peers: have-deps have-browser have-sip have-peers
 	@TAGS='$(BUILDTAGS)' scripts/peers
 	@scripts/testdata --report
 

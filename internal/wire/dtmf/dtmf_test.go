@@ -53,6 +53,8 @@ func TestEveryPressCountsOnce(t *testing.T) {
 		"two keys":                        {slices.Concat(press(1000, 'A', 160), press(2000, 'D', 160)), "AD"},
 		"an old packet comes late":        {slices.Concat(press(1000, '1', 160), press(3000, '2', 160), press(1000, '1', 160)[:2]), "12"},
 		"each packet twice":               {doubled(twice), "55"},
+		"timestamps that go back":         {slices.Concat(press(9000, '1', 160), press(1000, '2', 160), press(5000, '3', 160)), "123"},
+		"a press that was overtaken":      {slices.Concat(press(1000, '1', 160)[:3], press(3000, '2', 160), press(1000, '1', 160)[3:], press(3000, '2', 160)), "12"},
 		"the timestamps wrap":             {slices.Concat(press(0xFFFFFF00, '1', 160), press(0x400, '2', 160)), "12"},
 		"another source":                  {slices.Concat(press(9000, '1', 160), []packet{{2, 9000, []byte{1, 10, 0, 160}}}), "11"},
 		"another source, earlier":         {slices.Concat(press(9000, '1', 160), []packet{{2, 10, []byte{1, 10, 0, 160}}}), "11"},
