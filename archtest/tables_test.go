@@ -21,7 +21,7 @@ var layers = []struct {
 	{3, []string{"session", "server/node", "internal/explore/gen", "internal/chain", "internal/hosted", "provider/deepgram/fake", "provider/elevenlabs/fake", "provider/cartesia/fake", "provider/soniox/fake", "internal/carrier/fake"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/carrier", "internal/rtpsound", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection", "internal/fakes"}},
 	{1, []string{"port", "conv", "internal/codec/*", "internal/recording", "internal/echo"}},
-	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "internal/clauses", "internal/edits", "examples", "examples/research/desk", "turn/ending"}},
+	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "internal/clauses", "internal/edits", "internal/dialing", "examples", "examples/research/desk", "turn/ending"}},
 	// detector, provider and leg contain common tests of the adapters below them.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/waittest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/openai/fake", "provider/realtime/fake"}},
 }
@@ -57,7 +57,7 @@ var public = []string{".", "server", "audio", "turn", "dialog", "dialog/*", "con
 
 // pure packages are deterministic: the same calls yield the same results, bit for
 // bit, on every machine.
-var pure = []string{"port/errclass", "conv", "conv/view", "internal/timers", "turn", "turn/ending", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection", "internal/recording"}
+var pure = []string{"port/errclass", "conv", "conv/view", "internal/timers", "turn", "turn/ending", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "leg/realtime/projection", "internal/recording", "internal/dialing"}
 
 // pureImports are the packages of the standard library that a pure package may
 // import. Deliberately absent: context and sync (a pure package has one owner and

@@ -37,7 +37,7 @@ func (c *Conversation) handleUserInterrupt(e UserInterrupt) {
 		switch {
 		case !voice:
 			c.callOff(causeUserInterrupt)
-		case c.st.Audible():
+		case c.st.Audible() && !c.st.leaving(&c.opts):
 			c.bargeIn(causeUserInterrupt)
 		}
 	case Delegated:

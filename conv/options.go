@@ -43,6 +43,12 @@ type Options struct {
 	// interrupted it without words that can be trusted: see ADR 0034.
 	ResumeAfterFalseInterruption bool `json:"resume_after_false_interruption,omitzero"`
 
+	// Announced are the names of tools that take the person away, such as a transfer of the call:
+	// what the agent says before them is heard to its end. No voice interrupts it, and the words
+	// of a voice over it wait for the result. The driver runs the tool when [State.Announcing] is
+	// false.
+	Announced []string `json:"announced,omitzero"`
+
 	// TasksOutlive says that the driver stores delegated work beyond the conversation. Tasks
 	// then continue when the conversation ends, and the machine reports when the result of a
 	// task has been told ([SettleTask]).

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/timers"
@@ -38,8 +39,22 @@ func (s *State) profile(o *Options) turn.BargeInOptions {
 	if s.Going.Row > 0 && p.Policy == turn.BargeInHybrid {
 		p.MinSpeech = turn.Off // the noise that cut off the reply does not cut off the rest
 	}
+	if s.leaving(o) {
+		p.Policy = turn.BargeInNone
+	}
 	return p
 }
+
+// leaving reports whether the open reply has called a tool that takes the person away
+// ([Options.Announced]).
+func (s *State) leaving(o *Options) bool {
+	return len(o.Announced) > 0 && slices.ContainsFunc(s.Calls, func(call Call) bool {
+		return call.Running() && call.Turn == s.Reply.Turn && slices.Contains(o.Announced, call.Name)
+	})
+}
+
+// Announcing reports whether words that the agent has said before its calls are still to be heard.
+func (s *State) Announcing() bool { return s.Reply.Turn != 0 && s.Reply.sounding() }
 
 // thinking reports whether a reply is being made.
 func (s *State) thinking() bool {
@@ -187,7 +202,7 @@ func (c *Conversation) handleSpeechStopped(e SpeechStopped) {
 		c.st.armEndpoint(&c.opts)
 	case c.st.Audible():
 		c.actOnBarge(c.st.Barge.SpeechStopped(c.st.profile(&c.opts), c.st.Now), causeSpeechStopped)
-		if c.st.Audible() && c.st.Over.Partial == "" {
+		if c.st.Audible() && c.st.Over.Partial == "" && !c.st.leaving(&c.opts) {
 			// The voice did not interrupt and all its words have come, so they are dropped.
 			c.st.Over = userTurn{}
 		}

@@ -91,8 +91,10 @@ type ToolSpec struct {
 	Schema            []byte // JSON Schema of the arguments
 	// Long marks a delegated agent. Irreversible marks a tool that must not run for
 	// a turn that may be taken back, and that is not run again when the outcome of
-	// a call is unknown. Confirm marks a tool that needs the user's consent.
-	Long, Irreversible, Confirm bool
+	// a call is unknown. Confirm marks a tool that needs the user's consent. Announced
+	// marks one that takes the person away: what the agent says before it is heard to
+	// its end first.
+	Long, Irreversible, Confirm, Announced bool
 }
 
 // ToolCall is one call. ID is its idempotency key.

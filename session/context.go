@@ -133,10 +133,12 @@ func (t *Text) SetContext(ctx context.Context, now time.Time, changes []byte) er
 // ToolContext gives a tool access to the context of the conversation that has called it. It is
 // valid only during the call. It is safe for concurrent use.
 type ToolContext struct {
-	s *Session
+	s     *Session
+	began time.Time
 
-	mu  sync.Mutex // guards set
-	set [][]byte   // in virtual time: the changes of the call, which the machine may not have made yet
+	mu   sync.Mutex // guards the fields below
+	set  [][]byte   // in virtual time: the changes of the call, which the machine may not have made yet
+	left bool       // the person talks with somebody else
 }
 
 type toolContextKey struct{}

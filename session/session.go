@@ -170,6 +170,7 @@ func New(o Options) (*Session, error) {
 		o.Delegation = Delegation{} // tasks would store arguments, progress and results
 	}
 	o.Conv.TasksOutlive = o.Delegation.Tasks != nil
+	o.Conv.Announced = announcedTools(o.Tools, o.ModelTools)
 	o.Conv.SessionRenews = true
 	s := &Session{o: o, clock: steadyClock(o.Location)}
 	m, err := NewMachine(MachineOptions{

@@ -98,12 +98,16 @@ func (t *tools) start(id string, call port.ToolCall, long bool) {
 		if t.s.o.Retried != nil {
 			ctx = port.WithRetries(ctx, t.s.o.Retried)
 		}
-		ctx = context.WithValue(ctx, toolContextKey{}, &ToolContext{s: t.s})
+		within := &ToolContext{s: t.s, began: time.Now()}
+		ctx = context.WithValue(ctx, toolContextKey{}, within)
 		output, err := runTool(ctx, tool, call, limit, progress)
 		t.mu.Lock()
 		delete(t.running, id)
 		t.mu.Unlock()
 		t.s.postFact(callEnded(id, long, output, err))
+		if within.gone() {
+			t.s.postFact(conv.UserStop{Reason: transferred})
+		}
 	})}
 }
 

@@ -178,7 +178,7 @@ type MCPCall struct {
 
 // ToolUse says which tool of the installation runs an action.
 type ToolUse struct {
-	Kind string // "command" or "a2a"
+	Kind string // "command", "a2a" or "transfer"
 	Name string
 	// Outputs are the same as in an [MCPCall].
 	Outputs map[string]string

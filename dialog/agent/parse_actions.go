@@ -54,7 +54,7 @@ func (c *compiler) actions(sections []section) {
 }
 
 // implementation has the fields of an action that say how it is run.
-var implementation = []string{"http", "mcp", "command", "a2a", "mock", "long", "idempotent"}
+var implementation = []string{"http", "mcp", "command", "a2a", "transfer", "mock", "long", "idempotent"}
 
 // overlays reports whether a second declaration of an action, in another file, only adds
 // the implementation that the first one lacks.
@@ -97,6 +97,7 @@ func (c *compiler) action(name string, n node) *Action {
 		"mcp":          func(_, v node) { a.MCP = c.mcpCall(v, what+".mcp") },
 		"command":      func(_, v node) { c.toolUse(a, "command", v) },
 		"a2a":          func(_, v node) { c.toolUse(a, "a2a", v) },
+		"transfer":     func(_, v node) { c.toolUse(a, "transfer", v) },
 		"long":         func(_, v node) { long = v },
 		"mock":         func(_, v node) { mock = v },
 	})
@@ -104,9 +105,12 @@ func (c *compiler) action(name string, n node) *Action {
 	case a.HTTP != nil && a.MCP != nil && a.Tool == nil:
 		c.fail(n, "%s: expected http or mcp, not both", what)
 	case a.Tool != nil && (a.HTTP != nil || a.MCP != nil):
-		c.fail(n, "%s: expected one of http, mcp, command, a2a", what)
+		c.fail(n, "%s: expected one of http, mcp, command, a2a, transfer", what)
 	}
-	a.Long = c.boolean(long, what+".long", a.Tool != nil) // commands and A2A agents run long by default
+	a.Long = c.boolean(long, what+".long", a.Tool != nil && a.Tool.Kind != "transfer") // commands and A2A agents run long by default
+	if a.Long && a.Tool != nil && a.Tool.Kind == "transfer" {
+		c.fail(n, "%s: a transfer must not be long: the caller waits for it", what)
+	}
 	if a.MCP != nil && len(a.Outputs) == 0 {
 		a.Outputs = slices.Sorted(maps.Keys(a.MCP.Outputs))
 	}

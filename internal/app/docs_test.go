@@ -22,6 +22,7 @@ import (
 	"github.com/hocketvoice/hocket/tool/command"
 	httptool "github.com/hocketvoice/hocket/tool/http"
 	"github.com/hocketvoice/hocket/tool/mcp"
+	"github.com/hocketvoice/hocket/tool/transfer"
 	"github.com/hocketvoice/hocket/turn"
 )
 
@@ -190,6 +191,7 @@ var toolDefaults = map[string]string{
 	"tools.command[].timeout":           command.DefaultTimeout.String(),
 	"tools.command[].parameters[].type": "string",
 	"tools.a2a[].start_timeout":         a2a.DefaultStartTimeout.String(),
+	"tools.transfer[].ring":             transfer.DefaultRing.String(),
 	"tools.a2a[].timeout":               a2a.DefaultTimeout.String(),
 }
 

@@ -113,6 +113,10 @@ func toolsDocument(path, value string) string {
 	switch {
 	case list == "http" || list == "a2a":
 		entry = map[string]string{"name": "a", "url": `"http://h/"`}
+	case list == "transfer" && rest == "allow":
+		entry = map[string]string{"name": "a"}
+	case list == "transfer":
+		entry = map[string]string{"name": "a", "to": `"+15550100"`}
 	case rest == "url" || rest == "key_env":
 		entry = map[string]string{"name": "a", "url": `"http://h/"`}
 	}
@@ -205,6 +209,10 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{`"http://h/y"`}
 	case strings.HasSuffix(k.Path, ".schema"):
 		return []string{`'{"type":"object"}'`}
+	case k.Path == "tools.transfer[].to" || k.Path == "tools.transfer[].from":
+		return []string{`"+15550123"`, "sip:ann@example.com"}
+	case k.Path == "tools.transfer[].allow":
+		return []string{`["+49*"]`}
 	case k.Path == "server.trusted_proxies":
 		return []string{"[10.0.0.0/8]"}
 	case k.Path == "server.webrtc.public_ips":

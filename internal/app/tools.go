@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/hocketvoice/hocket/tool/a2a"
 	httptool "github.com/hocketvoice/hocket/tool/http"
 	"github.com/hocketvoice/hocket/tool/mcp"
+	"github.com/hocketvoice/hocket/tool/transfer"
 )
 
 // Tools are the tools of a config, which all agents share: MCP servers, HTTP tools,
@@ -74,8 +76,14 @@ func OpenTools(ctx context.Context, c ToolOptions) (_ *Tools, err error) {
 	if err != nil {
 		return nil, err
 	}
-	t.kinds = map[string]port.Tool{"command": programs}
-	parts := []toolset.Part{{From: "the config's HTTP tools", Tool: web}, {From: "the config's commands", Tool: programs}, {From: "the editor", Tool: c.Editor}}
+	forward, err := transfer.New(transferOptions(c.Transfer))
+	if err != nil {
+		return nil, fmt.Errorf("tools.%w", err)
+	}
+	t.kinds = map[string]port.Tool{"command": programs, "transfer": forward}
+	parts := []toolset.Part{
+		{From: "the config's HTTP tools", Tool: web}, {From: "the config's commands", Tool: programs}, {From: "the config's transfers", Tool: forward}, {From: "the editor", Tool: c.Editor},
+	}
 	if len(c.MCP) > 0 {
 		if t.servers, err = mcp.Open(ctx, mcp.Options{Servers: mcpServers(c.MCP)}); err != nil {
 			return nil, err
@@ -158,7 +166,7 @@ func (t *Tools) For(ctx context.Context, agent *settings.Agent) (flows, model po
 		return nil, nil, err
 	}
 	parts := []toolset.Part{{From: "the agent's http actions", Tool: web}, {From: "the agent's mcp actions", Tool: served}}
-	for _, kind := range []string{"command", "a2a"} {
+	for _, kind := range []string{"command", "a2a", "transfer"} {
 		delegated, err := toolset.NewActions(kind, t.kinds[kind], agent.Actions())
 		if err != nil {
 			return nil, nil, err

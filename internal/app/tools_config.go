@@ -14,6 +14,7 @@ import (
 	"github.com/hocketvoice/hocket/tool/a2a"
 	"github.com/hocketvoice/hocket/tool/command"
 	httptool "github.com/hocketvoice/hocket/tool/http"
+	"github.com/hocketvoice/hocket/tool/transfer"
 )
 
 // commandTools returns the command tools of a config.
@@ -58,6 +59,17 @@ func a2aOptions(list []config.A2AAgent) a2a.Options {
 		o.Agents = append(o.Agents, a2a.Agent{
 			Name: c.Name, Description: c.Description, URL: c.URL, KeyEnv: c.KeyEnv, Repeatable: c.Repeatable, Confirm: c.Confirm,
 			StartTimeout: time.Duration(c.StartTimeout), Timeout: time.Duration(c.Timeout),
+		})
+	}
+	return o
+}
+
+// transferOptions converts the targets of transfers of a config.
+func transferOptions(list []config.TransferTarget) transfer.Options {
+	var o transfer.Options
+	for _, c := range list {
+		o.Targets = append(o.Targets, transfer.Target{
+			Name: c.Name, Description: c.Description, To: c.To, Allow: c.Allow, From: c.From, Ring: time.Duration(c.Ring), Confirm: c.Confirm,
 		})
 	}
 	return o

@@ -59,6 +59,9 @@ func toolProblems(c *config.Config) config.Problems {
 	if err != nil {
 		all = append(all, c.Problem("tools.command", err.Error()))
 	}
+	if err := transferOptions(c.Tools.Transfer).Validate(); err != nil {
+		all = append(all, c.Problem("tools.transfer", err.Error()))
+	}
 	if err := a2aOptions(c.Tools.A2A).Validate(); err != nil {
 		all = append(all, c.Problem("tools.a2a", err.Error()))
 	}

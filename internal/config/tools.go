@@ -6,6 +6,8 @@ type Tools struct {
 	HTTP    []HTTPTool    `yaml:"http"`
 	Command []CommandTool `yaml:"command"`
 	A2A     []A2AAgent    `yaml:"a2a"`
+
+	Transfer []TransferTarget `yaml:"transfer"`
 }
 
 // CallPolicy configures the calls of a tool.
@@ -76,6 +78,17 @@ type CommandTool struct {
 	Schema      string      `yaml:"schema"`
 	Quick       bool        `yaml:"quick"`
 	CallPolicy  `yaml:",inline"`
+}
+
+// TransferTarget is somebody with whom callers can be connected.
+type TransferTarget struct {
+	Name        string   `yaml:"name" required:"true"`
+	Description string   `yaml:"description"`
+	To          string   `yaml:"to"`
+	Allow       []string `yaml:"allow"`
+	From        string   `yaml:"from"`
+	Ring        Duration `yaml:"ring"`
+	Confirm     bool     `yaml:"confirm"`
 }
 
 // A2AAgent is a remote agent that supports the Agent2Agent protocol.

@@ -71,24 +71,32 @@ type talk struct {
 	begun time.Time
 	texts []string // what the caller is going to say
 	turns chan session.Spoken
+	ended chan error // has the end of the conversation
 }
 
 // hold holds a call in which the caller says the texts, when the test says so.
 func hold(t *testing.T, texts []string, test func(*talk)) {
 	t.Helper()
+	holdWith(t, shop, fake.TelnyxOptions{}, texts, test)
+}
+
+// holdWith is like hold, with another agent and other rules of the account.
+func holdWith(t *testing.T, file string, fo fake.TelnyxOptions, texts []string, test func(*talk)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		agent, err := hocket.ParseAgent(hocket.File{Name: "shop.yaml", Data: []byte(shop)})
+		agent, err := hocket.ParseAgent(hocket.File{Name: "shop.yaml", Data: []byte(file)})
 		if err != nil {
 			t.Fatal(err)
 		}
+		agent.Configure = func(o *session.Options) { o.Tools = moving{} }
 		c := &talk{t: t, texts: texts, turns: make(chan session.Spoken, 100)}
 		ended := make(chan error, 1)
+		c.ended = ended
 		var s *telnyx.Server
 		server := nettest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.ServeHTTP(w, r) }))
-		account := fake.NewTelnyx(fake.TelnyxOptions{
-			Key: "k", Webhook: "https://voice.test/telnyx/voice", Client: &http.Client{Transport: server.Transport()}, Shuffle: true,
-			Deliver: func(string) fake.Delivery { return fake.Delivery{Again: 1} },
-		})
+		fo.Key, fo.Webhook, fo.Client, fo.Shuffle = "k", "https://voice.test/telnyx/voice", &http.Client{Transport: server.Transport()}, true
+		fo.Deliver = func(string) fake.Delivery { return fake.Delivery{Again: 1} }
+		account := fake.NewTelnyx(fo)
 		if s, err = telnyx.New(telnyx.Options{
 			Key: "k", PublicKey: account.PublicKey(), URL: "https://voice.test/telnyx", API: "http://api.test/v2",
 			Client: &http.Client{Transport: nettest.Serve(t, account).Transport()},
@@ -175,7 +183,7 @@ func (c *talk) played() (all []heard) {
 			}
 		}
 		h := heard{at: c.begun.Add(audio.Pos(begun).Duration(8000)), until: c.begun.Add(audio.Pos(from - silent*frame).Duration(8000)), took: audio.Pos(len(said)).Duration(8000)}
-		for _, text := range []string{greeting, help, plans, prices, which, splendid} {
+		for _, text := range []string{greeting, help, plans, prices, which, splendid, connecting, sorry} {
 			if tone := sound(c.t, text); alike(said, tone) {
 				h.text, h.whole = text, len(said) >= len(tone)
 			}

@@ -97,6 +97,7 @@ type TelnyxCall struct {
 	cause    string
 	source   string
 	actions  []string
+	times    []time.Time // of actions
 	commands map[string]time.Time
 }
 
@@ -353,6 +354,16 @@ func (c *TelnyxCall) Actions() []string {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
 	return slices.Clone(c.actions)
+}
+
+// Began returns when a command was carried out first, or the zero time.
+func (c *TelnyxCall) Began(action string) time.Time {
+	c.f.mu.Lock()
+	defer c.f.mu.Unlock()
+	if i := slices.Index(c.actions, action); i >= 0 {
+		return c.times[i]
+	}
+	return time.Time{}
 }
 
 // end ends the call.

@@ -222,7 +222,7 @@ func (f *Telnyx) note(c *TelnyxCall, id, action string, change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c.commands[id] = time.Now()
-	c.actions = append(c.actions, action)
+	c.actions, c.times = append(c.actions, action), append(c.times, time.Now())
 	change()
 }
 
