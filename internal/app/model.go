@@ -1,27 +1,25 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/llm"
 	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/port"
-	"github.com/hocketvoice/hocket/provider/openai"
 )
 
 // Model is the language model of an agent. It records whether its server answers. It is
 // safe for concurrent use.
 type Model struct {
-	*openai.Model
+	*llm.Model
 	Name string // of the model and its server, for people
 
 	mu       sync.Mutex // guards the fields below
@@ -38,18 +36,18 @@ func NewModel(c config.Model) (*Model, error) {
 	if c == (config.Model{}) {
 		return nil, nil
 	}
-	m, err := openai.New(model.Options(c))
+	m, err := model.New(c)
 	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
+		return nil, err
 	}
-	host := cmp.Or(c.BaseURL, openai.DefaultBaseURL)
+	host := model.BaseURL(c)
 	if u, err := url.Parse(host); err == nil {
 		host = u.Host
 	}
 	return &Model{Model: m, Name: c.Name + " at " + host}, nil
 }
 
-// Probe checks that the server answers and accepts the key: see [openai.Model.Probe].
+// Probe checks that the server answers and accepts the key: see [llm.Model.Probe].
 func (m *Model) Probe(ctx context.Context) error {
 	err := m.Model.Probe(ctx)
 	m.note(err, false)
@@ -73,7 +71,7 @@ func (m *Model) passing() bool {
 	return ok && f.Retryable
 }
 
-// Reply requests an answer of the model: see [openai.Model.Reply].
+// Reply requests an answer of the model: see [llm.Model.Reply].
 func (m *Model) Reply(ctx context.Context, r port.Request, emit func(port.Delta) error) error {
 	err := m.Model.Reply(ctx, r, emit)
 	m.note(err, err == nil)
@@ -116,7 +114,7 @@ func (m *Model) Failed() (never bool, err error) {
 	if f, ok := errors.AsType[*port.Failure](m.failed); ok {
 		reason = f.Message // without the class
 	}
-	return !m.answered, fmt.Errorf("the language model %s does not answer: %s", m.Name, strings.TrimPrefix(reason, "openai: "))
+	return !m.answered, fmt.Errorf("the language model %s does not answer: %s", m.Name, m.Plain(reason))
 }
 
 // models are the open models, one for each config. It is safe for concurrent use.

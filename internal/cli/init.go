@@ -17,7 +17,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/hocketvoice/hocket/provider/openai"
+	"github.com/hocketvoice/hocket/internal/llm"
 )
 
 // initCmd writes a first agent.
@@ -141,7 +141,8 @@ func exists(path string) bool {
 type foundModel struct {
 	found  bool
 	name   string
-	url    string // empty for OpenAI
+	api    string // its protocol; empty for chat completions
+	url    string // empty for the default of the protocol
 	keyEnv string // the variable with the key; empty if there is none
 	by     string // the vendor or server
 }
@@ -162,13 +163,13 @@ var localServers = []localServer{
 
 // findModel looks for a key in the environment, and then for a server on this machine.
 func findModel(ctx context.Context, getenv func(string) string, servers []localServer) foundModel {
-	for _, v := range openai.Vendors() {
+	for _, v := range llm.Vendors() {
 		if strings.TrimSpace(getenv(v.KeyEnv)) != "" {
-			url := v.BaseURL
-			if url == openai.DefaultBaseURL {
-				url = ""
+			m := foundModel{found: true, name: v.Model, api: v.API, url: v.BaseURL, keyEnv: v.KeyEnv, by: v.Name}
+			if v.API != llm.Chat || v == llm.Vendors()[0] {
+				m.url = "" // the default of the API
 			}
-			return foundModel{found: true, name: v.Model, url: url, keyEnv: v.KeyEnv, by: v.Name}
+			return m
 		}
 	}
 	for _, s := range servers {
@@ -218,8 +219,11 @@ func (s localServer) model(ctx context.Context) string {
 // section returns the model's section of the config.
 func (m foundModel) section() string {
 	var b strings.Builder
-	b.WriteString("# Any server with OpenAI's chat completions.\nmodel:\n")
+	b.WriteString("# Any server with OpenAI's chat completions, or with the API of Anthropic or Google.\nmodel:\n")
 	fmt.Fprintf(&b, "  name: %s\n", strconv.Quote(m.name))
+	if m.api != "" && m.api != llm.Chat {
+		fmt.Fprintf(&b, "  api: %s\n", m.api)
+	}
 	if m.url != "" {
 		fmt.Fprintf(&b, "  base_url: %s   # %s\n", m.url, m.by)
 	}

@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hocketvoice/hocket/provider/openai"
+	"github.com/hocketvoice/hocket/internal/llm"
+	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
 // noModels hides the models of the machine that runs the test.
 func noModels(t *testing.T) {
 	t.Helper()
-	for _, v := range openai.Vendors() {
+	for _, v := range llm.Vendors() {
 		t.Setenv(v.KeyEnv, "")
 	}
 	servers := localServers
@@ -100,7 +101,7 @@ func TestInitWithoutAModel(t *testing.T) {
 // TestInitNeverWritesAKey checks that the config names the variable of a vendor's key
 // and the vendor's own host.
 func TestInitNeverWritesAKey(t *testing.T) {
-	for _, v := range openai.Vendors() {
+	for _, v := range llm.Vendors() {
 		noModels(t)
 		t.Setenv(v.KeyEnv, "sk-very-secret")
 		out := output(t, "", "init")
@@ -122,7 +123,7 @@ func TestInitNeverWritesAKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if host := (openai.Options{BaseURL: o.Model.BaseURL, KeyEnv: o.Model.KeyEnv}).ForeignKey(); host != "" || o.Model.KeyEnv != v.KeyEnv {
+		if host := llm.ForeignHost(o.Model.KeyEnv, model.BaseURL(o.Model)); host != "" || o.Model.KeyEnv != v.KeyEnv {
 			t.Errorf("%s: %+v, the key of %s", v.Name, o.Model, host)
 		}
 	}

@@ -261,11 +261,13 @@ type Pocketsphinx struct {
 // Model selects a language model and its server.
 type Model struct {
 	Name         string `yaml:"name" required:"true"`
+	API          string `yaml:"api" oneof:"chat responses anthropic google"`
 	BaseURL      string `yaml:"base_url"`
 	KeyEnv       string `yaml:"key_env"`
 	APIVersion   string `yaml:"api_version"`
 	Organization string `yaml:"organization"`
 	MaxTokens    Count  `yaml:"max_tokens"`
+	Window       Count  `yaml:"window"`
 }
 
 // Upstream selects a speech-to-speech service and its server.

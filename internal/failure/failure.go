@@ -39,13 +39,16 @@ func Clip(s string) string {
 	return s
 }
 
+// overloaded is the status with which Anthropic and others refuse what they have no room for.
+const overloaded = 529
+
 // OfStatus returns the class of an HTTP status.
 func OfStatus(status int) string {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusPaymentRequired, status == http.StatusForbidden,
 		status == http.StatusProxyAuthRequired:
 		return errclass.AuthFailure
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests, status == overloaded:
 		return errclass.RateLimit
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		return errclass.NetworkTimeout

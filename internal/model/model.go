@@ -1,26 +1,61 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/llm"
+	"github.com/hocketvoice/hocket/provider/anthropic"
+	"github.com/hocketvoice/hocket/provider/google"
 	"github.com/hocketvoice/hocket/provider/openai"
 )
 
-// Options returns the options of a described model.
-func Options(c config.Model) openai.Options {
-	return openai.Options{
-		Model: c.Name, BaseURL: c.BaseURL, KeyEnv: c.KeyEnv, APIVersion: c.APIVersion,
-		Organization: c.Organization, MaxTokens: int(c.MaxTokens),
+// protocol is what the adapter of a described model knows of it.
+type protocol struct {
+	baseURL  string // by default
+	validate func() error
+	foreign  func() string
+	open     func() (*llm.Model, error)
+}
+
+// of returns the protocol of a described model.
+func of(c config.Model) protocol {
+	own := llm.Options{Model: c.Name, BaseURL: c.BaseURL, KeyEnv: c.KeyEnv, MaxTokens: int(c.MaxTokens), Window: int(c.Window)}
+	switch c.API {
+	case llm.Messages:
+		o := anthropic.Options{Options: own}
+		return protocol{anthropic.DefaultBaseURL, o.Validate, o.ForeignKey, func() (*llm.Model, error) { return anthropic.New(o) }}
+	case llm.Gemini:
+		o := google.Options{Options: own}
+		return protocol{google.DefaultBaseURL, o.Validate, o.ForeignKey, func() (*llm.Model, error) { return google.New(o) }}
+	default:
+		o := openai.Options{
+			Model: c.Name, API: c.API, BaseURL: c.BaseURL, KeyEnv: c.KeyEnv, APIVersion: c.APIVersion,
+			Organization: c.Organization, MaxTokens: int(c.MaxTokens), Window: int(c.Window),
+		}
+		return protocol{openai.DefaultBaseURL, o.Validate, o.ForeignKey, func() (*llm.Model, error) { return openai.New(o) }}
 	}
+}
+
+// BaseURL returns the URL of a described model's server.
+func BaseURL(c config.Model) string { return cmp.Or(c.BaseURL, of(c).baseURL) }
+
+// New returns a described model. It does not contact the server.
+func New(c config.Model) (*llm.Model, error) {
+	m, err := of(c).open()
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return m, nil
 }
 
 // Open returns the model that an agent's own files describe, or nil if they describe none. The
 // caller has read the files with settings.OfAgent, which returns c.
-func Open(c *config.Config) (*openai.Model, error) {
+func Open(c *config.Config) (*llm.Model, error) {
 	if c.Model == (config.Model{}) {
 		return nil, nil
 	}
@@ -30,17 +65,13 @@ func Open(c *config.Config) (*openai.Model, error) {
 	if err := ForeignKey(c); err != nil {
 		return nil, err
 	}
-	m, err := openai.New(Options(c.Model))
-	if err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	return m, nil
+	return New(c.Model)
 }
 
 // ForeignKey returns an error if the model of an agent's own file would send a vendor's key to
 // another server.
 func ForeignKey(c *config.Config) error {
-	return c.ForeignKey(Options(c.Model).ForeignKey(), "model", "api_version")
+	return c.ForeignKey(of(c.Model).foreign(), "model", "api_version")
 }
 
 // Problems returns the problems of the sections model and models. Keys are checked when the
@@ -52,14 +83,17 @@ func Problems(c *config.Config) config.Problems {
 			return // nothing, or reported already
 		}
 		if url := baseURL(m.BaseURL); url != m.BaseURL {
-			p := c.Problem(key+".base_url", "does not begin with http:// or https://: expected a URL such as "+openai.DefaultBaseURL)
+			p := c.Problem(key+".base_url", "does not begin with http:// or https://: expected a URL such as "+of(m).baseURL)
 			p.Suggestion = url
 			all = append(all, p)
-		} else if err := Options(m).Validate(); err != nil {
-			if m.BaseURL != "" {
+		} else if err := of(m).validate(); err != nil {
+			if m.BaseURL != "" && strings.Contains(err.Error(), "URL") {
 				key += ".base_url"
 			}
-			all = append(all, c.Problem(key, strings.TrimPrefix(err.Error(), "openai: ")))
+			_, text, _ := strings.Cut(err.Error(), ": ") // without the name of the adapter
+			all = append(all, c.Problem(key, text))
+		} else if own := m.API == llm.Messages || m.API == llm.Gemini; own && (m.APIVersion != "" || m.Organization != "") {
+			all = append(all, c.Problem(key, fmt.Sprintf("has api_version or organization, which the API %q does not have", m.API)))
 		}
 	}
 	one("model", c.Model)

@@ -51,7 +51,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if two {
-			m.own.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
+			m.Transport().TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var at time.Time

@@ -31,6 +31,7 @@ type world struct {
 	server *fake.Server
 	model  *Model
 	report []Report
+	quiet  bool // no reports are kept, of requests at the same time
 }
 
 // try runs a test in a bubble, with a server that answers with the given function.
@@ -41,7 +42,11 @@ func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Optio
 		o := Options{
 			BaseURL: "http://llm.test/v1", Model: "fake-1", KeyEnv: "KEY",
 			Getenv: func(string) string { return testKey },
-			Report: func(r Report) { w.report = append(w.report, r) },
+			Report: func(r Report) {
+				if !w.quiet {
+					w.report = append(w.report, r)
+				}
+			},
 		}
 		if change != nil {
 			change(&o, w.server)
@@ -51,10 +56,10 @@ func try(t *testing.T, answer func(fake.Request) fake.Answer, change func(*Optio
 			t.Fatal(err)
 		}
 		w.model = m
-		m.own.Proxy = nil
+		m.Transport().Proxy = nil
 		w.net = nettest.Serve(t, w.server)
 		dial := w.net.Transport().DialContext
-		m.own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		m.Transport().DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			if reach := w.reach.Load(); reach != nil {
 				if err := (*reach)(ctx); err != nil {
 					return nil, err

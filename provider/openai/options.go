@@ -1,20 +1,15 @@
 package openai
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/hocketvoice/hocket/internal/httpclient"
+	"github.com/hocketvoice/hocket/internal/llm"
 )
 
 // DefaultBaseURL is the endpoint of OpenAI.
@@ -23,7 +18,7 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 // The environment variables of the key if [Options].KeyEnv is empty.
 const (
 	OpenAIKeyEnv = "OPENAI_API_KEY"
-	AzureKeyEnv  = "AZURE_OPENAI_API_KEY"
+	AzureKeyEnv  = llm.AzureKeyEnv
 )
 
 // The names of the member that limits the length of a reply.
@@ -42,7 +37,7 @@ type Options struct {
 	// Model is the name of the model, or of the deployment at Azure.
 	Model string
 	// KeyEnv is the environment variable with the key. If it is empty, the endpoints of
-	// [Vendors] use the vendor's, Azure [AzureKeyEnv], and other servers no key, so that
+	// known vendors use the vendor's, Azure [AzureKeyEnv], and other servers no key, so that
 	// one vendor's key is not sent to another by default.
 	KeyEnv string
 	// Organization and Project are the values of OpenAI's headers of that name.
@@ -54,8 +49,14 @@ type Options struct {
 	// (/openai/v1) does not need it.
 	APIVersion string
 
+	// API is [llm.Chat] or [llm.Responses]; the former if empty.
+	API string
+
 	// MaxTokens limits the length of a reply; 0 means the server's default.
 	MaxTokens int
+	// Window is the number of tokens that the model takes; 0 means that no request is cut:
+	// see [llm.Cut].
+	Window int
 	// MaxTokensField is the request's member for MaxTokens. If empty, it is
 	// [FieldMaxCompletionTokens] for OpenAI and Azure and [FieldMaxTokens] for
 	// others.
@@ -100,26 +101,35 @@ func (o Options) Validate() error {
 		return err
 	}
 	switch {
-	case strings.TrimSpace(o.Model) == "":
-		return errors.New("openai: Model must be set")
+	case o.API != "" && o.API != llm.Chat && o.API != llm.Responses:
+		return fmt.Errorf("openai: API is %q: expected %s or %s", o.API, llm.Chat, llm.Responses)
 	case o.APIVersion != "" && o.BaseURL == "":
 		return errors.New("openai: an API version requires Azure's base URL of the resource, https://NAME.openai.azure.com")
-	case o.MaxTokens < 0:
-		return fmt.Errorf("openai: max tokens is %d: expected 0 or more", o.MaxTokens)
+	case o.APIVersion != "" && o.API == llm.Responses:
+		return errors.New("openai: the Responses API has no API version: expected Azure's base URL https://NAME.openai.azure.com/openai/v1")
 	case o.MaxTokensField != "" && o.MaxTokensField != FieldMaxTokens && o.MaxTokensField != FieldMaxCompletionTokens:
 		return fmt.Errorf("openai: max tokens field is %q: expected %s or %s", o.MaxTokensField, FieldMaxTokens, FieldMaxCompletionTokens)
 	case o.Temperature != nil && !(*o.Temperature >= 0 && *o.Temperature <= 2):
 		return fmt.Errorf("openai: temperature is %g: expected 0 to 2", *o.Temperature)
-	case o.Connect < 0 || o.FirstChunk < 0 || o.Stall < 0:
-		return errors.New("openai: connect, first chunk and stall must not be negative")
-	case o.MaxEvent < 0 || o.MaxReply < 0:
-		return errors.New("openai: max event and max reply must not be negative")
 	}
-	if err := o.validateHeaders(); err != nil {
+	if err := llm.CheckCommon("openai", o.Model, o.MaxTokens, o.Window, o.limits()); err != nil {
 		return err
 	}
-	_, err := extraMembers(o.Extra)
+	if err := llm.CheckHeaders("openai", o.Headers, []string{headerAuth, headerAPIKey}); err != nil {
+		return err
+	}
+	for _, v := range []string{o.Organization, o.Project} {
+		if !llm.Printable(v) {
+			return errors.New("openai: organization and project must not contain control characters")
+		}
+	}
+	_, err := llm.Extra("openai", o.Extra, o.members())
 	return err
+}
+
+// limits returns the limits of the requests.
+func (o Options) limits() llm.Limits {
+	return llm.Limits{Connect: o.Connect, FirstChunk: o.FirstChunk, Stall: o.Stall, MaxEvent: o.MaxEvent, MaxReply: o.MaxReply}
 }
 
 // Headers set by the package, in canonical form.
@@ -130,72 +140,22 @@ const (
 	headerProj   = "Openai-Project"
 )
 
-var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$") // RFC 9110, section 5.6.2
-
-func (o Options) validateHeaders() error {
-	for _, name := range slices.Sorted(maps.Keys(o.Headers)) {
-		switch canonical := http.CanonicalHeaderKey(name); {
-		case !token.MatchString(name):
-			return fmt.Errorf("openai: %q is not a valid header name", name)
-		case canonical == headerAuth || canonical == headerAPIKey:
-			return fmt.Errorf("openai: the header %s must not be set: the key comes from an environment variable", name)
-		case canonical == "Content-Type" || canonical == "Content-Length" || canonical == "Accept" || canonical == "Host":
-			return fmt.Errorf("openai: the header %s must not be set: the protocol defines it", name)
-		case !printable(o.Headers[name]):
-			return fmt.Errorf("openai: the value of the header %s must not contain line breaks or control characters", name)
-		}
-	}
-	for _, v := range []string{o.Organization, o.Project} {
-		if !printable(v) {
-			return errors.New("openai: organization and project must not contain control characters")
-		}
-	}
-	return nil
-}
-
-// printable reports whether a text is a valid header value.
-func printable(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}
-
 // parseBase parses a base URL.
 func parseBase(base string) (*url.URL, error) {
-	if base == "" {
-		base = DefaultBaseURL
-	}
-	u, err := httpclient.ParseBase(base, "must be an http or https URL like "+DefaultBaseURL, "https", "http")
+	u, err := llm.ParseBase("openai", base, DefaultBaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("openai: the base URL %w", err)
+		return nil, err
 	}
-	if strings.HasSuffix(u.Path, "/chat/completions") {
-		return nil, errors.New("openai: the base URL must not include /chat/completions")
+	for _, ending := range []string{"/chat/completions", "/responses"} {
+		if strings.HasSuffix(u.Path, ending) {
+			return nil, fmt.Errorf("openai: the base URL must not include %s", ending)
+		}
 	}
 	return u, nil
 }
 
 // withDefaults returns o with defaults in place of zero fields.
 func (o Options) withDefaults() Options {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&o.Connect, 5 * time.Second},
-		{&o.FirstChunk, 30 * time.Second},
-		{&o.Stall, 15 * time.Second},
-	} {
-		if *d.field == 0 {
-			*d.field = d.value
-		}
-	}
-	if o.MaxEvent == 0 {
-		o.MaxEvent = 1 << 20
-	}
-	if o.MaxReply == 0 {
-		o.MaxReply = 8 << 20
-	}
-	if o.Getenv == nil {
-		o.Getenv = os.Getenv
-	}
 	if o.MaxTokensField == "" {
 		o.MaxTokensField = FieldMaxTokens
 		if o.azure() || o.vendor() {
@@ -205,7 +165,7 @@ func (o Options) withDefaults() Options {
 	if o.KeyEnv == "" && o.APIVersion != "" {
 		o.KeyEnv = AzureKeyEnv
 	} else if o.KeyEnv == "" {
-		o.KeyEnv = vendorKey(o.BaseURL)
+		o.KeyEnv = llm.VendorKey(cmp.Or(o.BaseURL, DefaultBaseURL))
 	}
 	return o
 }
@@ -229,6 +189,9 @@ func (o Options) endpoint() (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.API == llm.Responses {
+		return u.JoinPath("responses"), nil
+	}
 	if o.APIVersion == "" {
 		return u.JoinPath("chat", "completions"), nil
 	}
@@ -240,62 +203,20 @@ func (o Options) endpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// key returns the key, or an empty string for a server without one.
-func (o Options) key() (string, error) {
-	if o.KeyEnv == "" {
-		return "", nil
-	}
-	key := strings.TrimSpace(o.Getenv(o.KeyEnv))
-	if key == "" {
-		return "", fmt.Errorf("openai: the environment variable %s is not set: it must contain the language model's key", o.KeyEnv)
-	}
-	if !printable(key) {
-		return "", fmt.Errorf("openai: the key in the environment variable %s must not contain line breaks or control characters", o.KeyEnv)
-	}
-	return key, nil
-}
-
-// transport returns the Model's own transport. It disables compression, since a
-// compressor would delay the stream.
-func (o Options) transport() *http.Transport {
-	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: 15 * time.Second}
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    o.Connect,
-		ForceAttemptHTTP2:      true,
-		DisableCompression:     true,
-		MaxIdleConns:           256,
-		MaxIdleConnsPerHost:    256, // up to the number of calls, each of which waits for its next turn
-		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-	}
+// ForeignKey returns the host that the key of o belongs to if KeyEnv names a vendor's
+// customary variable but BaseURL is not that vendor's over TLS, and "" otherwise. New
+// accepts such options, since both fields were set explicitly.
+func (o Options) ForeignKey() string {
+	return llm.ForeignHost(o.withDefaults().KeyEnv, cmp.Or(o.BaseURL, DefaultBaseURL))
 }
 
 // members returns the request's members that the package writes itself.
-func members() []string {
+func (o Options) members() []string {
+	if o.API == llm.Responses {
+		return responsesMembers()
+	}
 	return []string{
 		"model", "messages", "tools", "stream", "stream_options", "response_format", "n",
 		FieldMaxTokens, FieldMaxCompletionTokens, "temperature", "seed",
 	}
-}
-
-// extraMembers encodes the extra members for the end of a request.
-func extraMembers(extra map[string]any) ([]byte, error) {
-	var b []byte
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if slices.Contains(members(), name) {
-			return nil, fmt.Errorf("openai: the extra member %q must not be set: the package sets it", name)
-		}
-		key, err := json.Marshal(name)
-		if err != nil {
-			return nil, fmt.Errorf("openai: the extra member %q: %w", name, err)
-		}
-		value, err := json.Marshal(extra[name])
-		if err != nil {
-			return nil, fmt.Errorf("openai: the extra member %q: %w", name, err)
-		}
-		b = append(append(append(append(b, ','), key...), ':'), value...)
-	}
-	return b, nil
 }

@@ -1,21 +1,13 @@
 package openai
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"regexp"
-	"strings"
 
+	"github.com/hocketvoice/hocket/internal/llm"
 	"github.com/hocketvoice/hocket/port"
 )
 
-// This file builds requests. The messages satisfy the strictest servers: no message
-// is empty, consecutive messages of the same role are merged, and each tool result
-// directly follows its call.
+// This file builds requests of chat completions.
 
 type request struct {
 	Model               string          `json:"model"`
@@ -78,147 +70,69 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// body encodes the request.
-func (m *Model) body(r port.Request, format *responseFormat) ([]byte, error) {
-	q := request{Model: m.o.Model, ResponseFormat: format, Stream: true, Temperature: m.o.Temperature, Seed: m.o.Seed}
+// chat is the protocol of chat completions.
+type chat struct {
+	o     Options
+	extra []byte // members appended to every request
+}
+
+var _ llm.Wire = (*chat)(nil)
+
+// Body encodes the request.
+func (w *chat) Body(r port.Request) ([]byte, error) {
+	q := request{Model: w.o.Model, Stream: true, Temperature: w.o.Temperature, Seed: w.o.Seed}
+	if f := r.Form; f != nil {
+		q.ResponseFormat = &responseFormat{Type: "json_schema", JSONSchema: jsonSchema{
+			Name: f.Name, Description: f.Description, Schema: f.Schema, Strict: f.Strict,
+		}}
+	}
 	var err error
 	if q.Messages, err = messages(r); err != nil {
 		return nil, err
 	}
-	if q.Tools, err = tools(r.Tools); err != nil {
+	tools, err := llm.Tools(r.Tools)
+	if err != nil {
 		return nil, err
+	}
+	for _, t := range tools {
+		q.Tools = append(q.Tools, tool{Type: "function", Function: function{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
 	}
 	if len(q.Tools) > 0 {
 		q.ToolChoice = toolChoice(r.ToolChoice)
 	}
-	if !m.o.NoUsage {
+	if !w.o.NoUsage {
 		q.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	if m.o.MaxTokensField == FieldMaxCompletionTokens {
-		q.MaxCompletionTokens = m.o.MaxTokens
+	if w.o.MaxTokensField == FieldMaxCompletionTokens {
+		q.MaxCompletionTokens = w.o.MaxTokens
 	} else {
-		q.MaxTokens = m.o.MaxTokens
+		q.MaxTokens = w.o.MaxTokens
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(q); err != nil {
+	return llm.Encode(q, w.extra)
+}
+
+// messages converts the instructions and the context to messages. Each tool result directly
+// follows its call.
+func messages(r port.Request) ([]message, error) {
+	turns, err := llm.Turns(r)
+	if err != nil {
 		return nil, err
 	}
-	body := b.Bytes()[:b.Len()-len("}\n")]
-	return append(append(body, m.extra...), '}'), nil
-}
-
-// messages converts the instructions and the context to messages.
-func messages(r port.Request) ([]message, error) {
 	var list []message
-	if text := strings.TrimSpace(r.Instructions); text != "" {
-		list = addText(list, "system", text)
-	}
-	for i, m := range r.Messages {
-		switch m.Role {
-		case "system", "user":
-			list = addText(list, m.Role, m.Content)
-		case "agent":
-			list = addText(list, "assistant", m.Content)
-		case "tool":
-			list = addCall(list, m, i)
-		default:
-			return nil, fmt.Errorf("message %d has the role %q: expected user, agent, tool or system", i, m.Role)
+	for i := range turns {
+		t := &turns[i]
+		m := message{Role: t.Role}
+		if t.Text != "" {
+			m.Content = &t.Text
 		}
-	}
-	if len(list) == 0 {
-		return nil, errors.New("the request has neither instructions nor messages with text")
+		if t.Call == nil {
+			list = append(list, m)
+			continue
+		}
+		m.ToolCalls = []toolCall{{ID: t.Call.ID, Type: "function", Function: functionCall{Name: t.Call.Name, Arguments: t.Call.Arguments}}}
+		list = append(list, m, message{Role: "tool", Content: &t.Call.Result, ToolCallID: t.Call.ID})
 	}
 	return list, nil
-}
-
-// addText adds a text. Consecutive texts of the same role are merged into one
-// message, since many chat templates require alternating roles.
-func addText(list []message, role, text string) []message {
-	if strings.TrimSpace(text) == "" {
-		return list // cut off before a word was heard
-	}
-	if n := len(list); n > 0 && list[n-1].Role == role && list[n-1].ToolCalls == nil {
-		joined := *list[n-1].Content + "\n" + text
-		list[n-1].Content = &joined
-		return list
-	}
-	return append(list, message{Role: role, Content: &text})
-}
-
-// addCall adds a call and its result. Each call gets an assistant message of its
-// own, because it is not known which calls were made together, and a call that used
-// the result of another must follow it. Text said directly before is added to the
-// call's message.
-func addCall(list []message, m port.Message, position int) []message {
-	id := wireID(m.CallID, position)
-	call := toolCall{ID: id, Type: "function", Function: functionCall{
-		Name: wireName(m.Name), Arguments: wireArguments(m.Arguments),
-	}}
-	if n := len(list); n > 0 && list[n-1].Role == "assistant" && list[n-1].ToolCalls == nil {
-		list[n-1].ToolCalls = []toolCall{call}
-	} else {
-		list = append(list, message{Role: "assistant", ToolCalls: []toolCall{call}})
-	}
-	result := m.Content
-	if strings.TrimSpace(result) == "" {
-		result = "(no output)"
-	}
-	return append(list, message{Role: "tool", Content: &result, ToolCallID: id})
-}
-
-// maxID is the length of the longest call id that OpenAI accepts.
-const maxID = 40
-
-// wireID returns a call's id in a form that servers accept. The same call has the
-// same id in every request, so that prompt caches remain valid.
-func wireID(id string, position int) string {
-	if id == "" {
-		return fmt.Sprintf("call%05d", position) // nine letters and digits, as Mistral's templates require
-	}
-	if len(id) <= maxID {
-		return id
-	}
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:16])
-}
-
-var (
-	goodName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	badRunes = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-)
-
-// wireName returns the name of a tool in the history, which may be a flow's action
-// that is not a tool of the model.
-func wireName(name string) string {
-	name = badRunes.ReplaceAllString(name, "_")
-	if name == "" {
-		return "tool"
-	}
-	return name[:min(len(name), 64)]
-}
-
-// wireArguments returns arguments as a JSON object. Invalid arguments of the model
-// are wrapped in one.
-func wireArguments(arguments string) string {
-	if isObject([]byte(arguments)) {
-		return arguments
-	}
-	if strings.TrimSpace(arguments) == "" {
-		return "{}"
-	}
-	b, err := json.Marshal(map[string]string{"invalid_arguments": arguments})
-	if err != nil {
-		panic(fmt.Sprintf("openai: marshal string: %v", err))
-	}
-	return string(b)
-}
-
-// isObject reports whether b is one JSON object.
-func isObject(b []byte) bool {
-	b = bytes.TrimLeft(b, " \t\r\n")
-	return len(b) > 0 && b[0] == '{' && json.Valid(b)
 }
 
 // toolChoice returns the value of tool_choice: a word, or an object with a tool's
@@ -232,28 +146,4 @@ func toolChoice(choice string) any {
 	default:
 		return map[string]any{"type": "function", "function": map[string]string{"name": choice}}
 	}
-}
-
-// tools returns the descriptions of the tools.
-func tools(specs []port.ToolSpec) ([]tool, error) {
-	list := make([]tool, 0, len(specs))
-	seen := make(map[string]bool, len(specs))
-	for _, s := range specs {
-		if !goodName.MatchString(s.Name) {
-			return nil, fmt.Errorf("invalid tool name %q: expected 1 to 64 letters, digits, _ or -", s.Name)
-		}
-		if seen[s.Name] {
-			return nil, fmt.Errorf("duplicate tool name %q", s.Name)
-		}
-		seen[s.Name] = true
-		schema := s.Schema
-		if len(bytes.TrimSpace(schema)) == 0 {
-			schema = []byte(`{"type":"object","properties":{}}`)
-		}
-		if !isObject(schema) {
-			return nil, fmt.Errorf("the schema of the tool %q is not a JSON object", s.Name)
-		}
-		list = append(list, tool{Type: "function", Function: function{Name: s.Name, Description: s.Description, Parameters: schema}})
-	}
-	return list, nil
 }

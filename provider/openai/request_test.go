@@ -83,10 +83,10 @@ func TestHistoryBecomesMessages(t *testing.T) {
 			`assistant:  [a f {"invalid_arguments":"[1]"}]`, "tool: x <a>",
 		}},
 		{"an id and a name that are too long", []conv.Item{result(long, long, `{}`, "x")}, []string{
-			"assistant:  [" + wireID(long, 0) + " " + long[:64] + " {}]", "tool: x <" + wireID(long, 0) + ">",
+			"assistant:  [d929cdeea7e6a0f46b59448d36a6fd49 " + long[:64] + " {}]", "tool: x <d929cdeea7e6a0f46b59448d36a6fd49>", // half of the id's SHA-256
 		}},
 		{"the same call twice", []conv.Item{result("a", "f", `{}`, "x"), result("a", "f", `{}`, "y")}, []string{
-			"assistant:  [a f {}]", "tool: x <a>", "assistant:  [a f {}]", "tool: y <a>",
+			"assistant:  [a f {}]", "tool: x <a>", "assistant:  [call00001 f {}]", "tool: y <call00001>", // ids are unique
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,38 +1,37 @@
 package openai
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/tmaxmax/go-sse"
 
+	"github.com/hocketvoice/hocket/internal/llm"
 	"github.com/hocketvoice/hocket/provider/openai/fake"
 )
 
 // decode decodes a stream as a request does and returns the result.
-func decode(r io.Reader, limit int) (d *decoder, said []string, err error) {
-	d = &decoder{}
-	in := &bounded{r: r, left: 4 * limit}
-	for event, err := range sse.Read(in, &sse.ReadConfig{MaxEventSize: limit}) {
+func decode(r io.Reader, limit int) (d *llm.Answer, said []string, err error) {
+	d = &llm.Answer{}
+	for event, err := range sse.Read(io.LimitReader(r, 4*int64(limit)), &sse.ReadConfig{MaxEventSize: limit}) {
 		if err != nil {
 			return d, said, err
 		}
-		text, err := d.take(event.Type, []byte(event.Data))
+		text, err := (&chat{}).Take(d, event.Type, []byte(event.Data))
 		if err != nil {
 			return d, said, err
 		}
 		if text != "" {
 			said = append(said, text)
+			d.Text.WriteString(text)
 		}
-		if d.done {
+		if d.Done {
 			break
 		}
 	}
-	return d, said, in.err
+	return d, said, nil
 }
 
 func wire(a fake.Answer) string {
@@ -60,20 +59,18 @@ func FuzzStream(f *testing.F) {
 		const limit = 1 << 12
 		d, said, err := decode(strings.NewReader(string(stream)), limit)
 		again, saidAgain, errAgain := decode(&pieces{data: stream, n: 1 + (n&0xff)%64}, limit)
-		if !slices.Equal(said, saidAgain) || (err == nil) != (errAgain == nil) || d.finish != again.finish || d.done != again.done || len(d.calls.calls) != len(again.calls.calls) {
+		if !slices.Equal(said, saidAgain) || (err == nil) != (errAgain == nil) || d.Finish != again.Finish || d.Done != again.Done || d.Calls.Len() != again.Calls.Len() {
 			t.Fatalf("%q, %v, differs in pieces: %q, %v", said, err, saidAgain, errAgain)
 		}
-		if got := strings.Join(said, ""); err == nil && got != d.text.String() {
-			t.Fatalf("said %q, kept %q", got, d.text.String())
+		if got := strings.Join(said, ""); err == nil && got != d.Text.String() {
+			t.Fatalf("said %q, kept %q", got, d.Text.String())
 		}
-		size := d.text.Len()
-		for _, c := range d.calls.calls {
-			size += c.arguments.Len()
-		}
+		size := d.Text.Len()
+		size += d.Calls.Size()
 		if size > 3*len(stream) { // each byte that is not UTF-8 becomes three
 			t.Fatalf("%d bytes of %d", size, len(stream))
 		}
-		calls, err := d.calls.finished(nil)
+		calls, err := d.Calls.Finished(nil)
 		ids := map[string]bool{}
 		for _, c := range calls {
 			if err == nil && (c.ID == "" || c.Name == "" || c.Arguments == "" || ids[c.ID]) {
@@ -97,52 +94,6 @@ func (p *pieces) Read(b []byte) (int, error) {
 	n := copy(b, p.data[:min(p.n, len(p.data))])
 	p.data = p.data[n:]
 	return n, nil
-}
-
-// FuzzServerError checks that any error response becomes one short line without the
-// key.
-func FuzzServerError(f *testing.F) {
-	m, err := New(Options{Model: "m", Getenv: func(string) string { return testKey }})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add([]byte(`{"error":{"message":"Incorrect API key provided: ` + testKey + `","type":"x","code":"invalid_api_key"}}`))
-	f.Add([]byte(`{"error":"x"}`))
-	f.Add([]byte(`{"object":"error","message":"x","code":400}`))
-	f.Add([]byte(`{"detail":[1]}`))
-	f.Add([]byte(`<html>`))
-	f.Add([]byte(`{"error":{"message":"a\u0000\n\u2028b","code":1e99}}`))
-	f.Fuzz(func(t *testing.T, body []byte) {
-		failure := m.reported(body)
-		text := failure.Error()
-		if strings.Contains(text, testKey) || strings.ContainsAny(text, "\n\r\x00\u2028") || len(text) > 1500 || failure.Code == "" {
-			t.Errorf("%q", text)
-		}
-	})
-}
-
-func TestBoundedKeepsTheReason(t *testing.T) {
-	b := &bounded{r: strings.NewReader("12345"), left: 3}
-	got, err := io.ReadAll(b)
-	if string(got) != "123" || !errors.Is(err, errTooLong) || !errors.Is(b.err, errTooLong) {
-		t.Errorf("%q, error %v, kept %v", got, err, b.err)
-	}
-	boom := errors.New("boom")
-	b = &bounded{r: io.MultiReader(strings.NewReader("data: {"), iotest.ErrReader(boom)), left: 100}
-	var told error
-	for _, err := range sse.Read(b, nil) {
-		told = err
-	}
-	if errors.Is(told, boom) {
-		t.Error("the parser tells what happened: there is no need to keep it any more")
-	}
-	if !errors.Is(b.err, boom) {
-		t.Errorf("kept %v", b.err)
-	}
-	b = &bounded{r: strings.NewReader("1"), left: 3}
-	if _, err := io.ReadAll(b); err != nil || b.err != nil {
-		t.Errorf("error %v, kept %v", err, b.err)
-	}
 }
 
 // BenchmarkDecoder decodes a reply of 100 pieces; ns and allocations are per piece.

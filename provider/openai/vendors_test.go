@@ -3,28 +3,30 @@ package openai
 import (
 	"strings"
 	"testing"
+
+	"github.com/hocketvoice/hocket/internal/llm"
 )
 
 // TestVendorsKeyGoesToTheVendor checks that without KeyEnv each vendor's own host gets
 // its own key, over TLS, and no other host gets a key.
 func TestVendorsKeyGoesToTheVendor(t *testing.T) {
 	env := func(name string) string { return "secret of " + name }
-	for _, v := range Vendors() {
+	for _, v := range llm.Vendors() {
 		own := Options{BaseURL: v.BaseURL, Model: v.Model, Getenv: env}.withDefaults()
-		if key, err := own.key(); err != nil || key != "secret of "+v.KeyEnv {
+		if key, err := llm.Key("openai", own.KeyEnv, env); err != nil || key != "secret of "+v.KeyEnv {
 			t.Errorf("%s gets %q, %v", v.Name, key, err)
 		}
 		for _, url := range []string{
 			strings.Replace(v.BaseURL, "https:", "http:", 1),
-			strings.Replace(v.BaseURL, v.host(), v.host()+".example", 1),
-			strings.Replace(v.BaseURL, v.host(), "evil-"+v.host(), 1),
+			strings.Replace(v.BaseURL, v.Host(), v.Host()+".example", 1),
+			strings.Replace(v.BaseURL, v.Host(), "evil-"+v.Host(), 1),
 			"http://localhost:11434/v1",
 		} {
 			other := Options{BaseURL: url, Model: "m", Getenv: env}.withDefaults()
-			if key, err := other.key(); err != nil || key != "" {
+			if key, err := llm.Key("openai", other.KeyEnv, env); err != nil || key != "" {
 				t.Errorf("%s gets %q, %v", url, key, err)
 			}
-			if host := (Options{BaseURL: url, KeyEnv: v.KeyEnv}).ForeignKey(); host != v.host() {
+			if host := (Options{BaseURL: url, KeyEnv: v.KeyEnv}).ForeignKey(); host != v.Host() {
 				t.Errorf("the key of %s for %s is told to belong to %q", v.Name, url, host)
 			}
 		}

@@ -1,4 +1,4 @@
-package openai
+package llm
 
 import (
 	"bytes"
@@ -14,21 +14,21 @@ import (
 // maxCalls limits the number of calls in one reply.
 const maxCalls = 64
 
-// callDelta is a piece of a call, or a whole one.
-type callDelta struct {
+// CallDelta is a piece of a call, or a whole one, in the form of OpenAI.
+type CallDelta struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
 		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
+		Arguments Arguments `json:"arguments"`
 	} `json:"function"`
 }
 
-// arguments is text that contains JSON. Some servers send the object itself.
-type arguments string
+// Arguments is text that contains JSON. Some servers send the object itself.
+type Arguments string
 
 // UnmarshalJSON accepts both forms.
-func (a *arguments) UnmarshalJSON(b []byte) error {
+func (a *Arguments) UnmarshalJSON(b []byte) error {
 	switch {
 	case bytes.Equal(b, []byte("null")):
 		return nil
@@ -37,10 +37,10 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
 		}
-		*a = arguments(s)
+		*a = Arguments(s)
 		return nil
 	case len(b) > 0 && b[0] == '{':
-		*a = arguments(b)
+		*a = Arguments(b)
 		return nil
 	}
 	return errors.New("tool arguments must be a string or an object")
@@ -56,14 +56,14 @@ type call struct {
 // whole reports whether the arguments are a complete JSON object.
 func (c *call) whole() bool {
 	text := strings.TrimSpace(c.arguments.String())
-	return strings.HasSuffix(text, "}") && isObject([]byte(text))
+	return strings.HasSuffix(text, "}") && IsObject([]byte(text))
 }
 
-// assembler assembles calls from their pieces, in the order in which they began.
-type assembler struct{ calls []*call }
+// Calls assembles calls from their pieces, in the order in which they began.
+type Calls struct{ calls []*call }
 
-// add adds a piece.
-func (a *assembler) add(d callDelta) error {
+// Add adds a piece.
+func (a *Calls) Add(d CallDelta) error {
 	c := a.find(d)
 	if c == nil {
 		if d.Function.Name == "" && d.ID == "" {
@@ -88,10 +88,40 @@ func (a *assembler) add(d callDelta) error {
 	return nil
 }
 
+// Piece returns a piece of the call with an index. The id and the name may be empty.
+func Piece(index int, id, name, arguments string) CallDelta {
+	d := CallDelta{Index: &index, ID: id}
+	d.Function.Name, d.Function.Arguments = name, Arguments(arguments)
+	return d
+}
+
+// Fill adds what is missing of a call: d has all of its arguments. It adds the call if there is
+// none with the index of d.
+func (a *Calls) Fill(d CallDelta) error {
+	for _, c := range a.calls {
+		if c.index == *d.Index && c.arguments.Len() > 0 {
+			d.Function.Arguments = ""
+			break
+		}
+	}
+	return a.Add(d)
+}
+
+// Len returns the number of calls that have begun.
+func (a *Calls) Len() int { return len(a.calls) }
+
+// Size returns the number of bytes of all arguments.
+func (a *Calls) Size() (n int) {
+	for _, c := range a.calls {
+		n += c.arguments.Len()
+	}
+	return n
+}
+
 // find returns the call that a piece continues, or nil if it starts a new one. The
 // index identifies the call, but some servers omit it, and others send 0 for each
 // of several whole calls.
-func (a *assembler) find(d callDelta) *call {
+func (a *Calls) find(d CallDelta) *call {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
 		name := d.Function.Name
@@ -114,11 +144,11 @@ func (a *assembler) find(d callDelta) *call {
 	return nil
 }
 
-// finished returns the assembled calls. An id that is missing or was already used
+// Finished returns the assembled calls. An id that is missing or was already used
 // in the conversation is replaced, since ids must be unique. Arguments are passed
 // on as the model wrote them; if they are not valid JSON, whoever runs the tool
 // reports this to the model.
-func (a *assembler) finished(known map[string]bool) ([]port.ToolCall, error) {
+func (a *Calls) Finished(known map[string]bool) ([]port.ToolCall, error) {
 	list := make([]port.ToolCall, 0, len(a.calls))
 	used := make(map[string]bool, len(a.calls))
 	for _, c := range a.calls {
@@ -126,7 +156,7 @@ func (a *assembler) finished(known map[string]bool) ([]port.ToolCall, error) {
 			return nil, errors.New("a tool call has no name")
 		}
 		if c.id == "" || known[c.id] || used[c.id] {
-			c.id = newID()
+			c.id = NewID()
 		}
 		used[c.id] = true
 		text := c.arguments.String()
@@ -138,6 +168,6 @@ func (a *assembler) finished(known map[string]bool) ([]port.ToolCall, error) {
 	return list, nil
 }
 
-// newID returns an id for a call: nine letters and digits, as Mistral's templates
+// NewID returns an id for a call: nine letters and digits, as Mistral's templates
 // require.
-func newID() string { return strings.ToLower(rand.Text()[:9]) }
+func NewID() string { return strings.ToLower(rand.Text()[:9]) }

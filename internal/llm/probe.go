@@ -1,11 +1,10 @@
-package openai
+package llm
 
 import (
 	"context"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -19,15 +18,14 @@ const probeTime = 10 * time.Second
 func (m *Model) Probe(ctx context.Context) error {
 	probe, cancel := context.WithTimeoutCause(ctx, probeTime, &silence{"no list of its models", probeTime})
 	defer cancel()
-	url, ok := strings.CutSuffix(m.url, "/chat/completions")
-	if !ok {
-		return nil // Azure deployments have no list
+	if m.c.List == "" {
+		return nil
 	}
-	req, err := http.NewRequestWithContext(probe, http.MethodGet, url+"/models", http.NoBody)
+	req, err := http.NewRequestWithContext(probe, http.MethodGet, m.c.List, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("openai: %w", err)
+		return fmt.Errorf("%s: %w", m.c.Vendor, err)
 	}
-	req.Header = m.header.Clone()
+	req.Header = m.c.Header.Clone()
 	req.Header.Del("Content-Type")
 	req.Header.Set("Accept", "application/json")
 	res, err := m.client.Do(req)
@@ -38,6 +36,9 @@ func (m *Model) Probe(ctx context.Context) error {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
 	if err != nil {
 		return m.broken(ctx, probe, err)
+	}
+	if readServerError(body).badKey() {
+		return m.refused(res, body)
 	}
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired, http.StatusProxyAuthRequired:
