@@ -23,7 +23,7 @@ func (t *hearing) guarded(cmds []Command) []Command {
 	}
 	out := cmds[:0:0]
 	for _, c := range cmds {
-		if why := t.unborne(r, &c, cmds, starting); why != "" {
+		if why := t.unsupported(r, &c, cmds, starting); why != "" {
 			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
 			continue
 		}
@@ -56,7 +56,7 @@ func (t *hearing) traced(cmds []Command) []Command {
 		if c.Type != SetSlot || c.Value == nil || value.Equal(t.was[c.Slot], c.Value) || value.Equal(t.st.ProposedSlots[c.Slot], c.Value) || value.Equal(t.st.Slots[c.Slot], c.Value) {
 			return false
 		}
-		why := r.Unborne(&c, starting)
+		why := r.Unsupported(&c, starting)
 		if why != "" {
 			t.trace("command_rejected", TraceData{Command: value.CutText(string(c.Type), 40), Flow: value.CutText(c.Flow, 80), Slot: value.CutText(c.Slot, 80), Detail: why})
 		}
@@ -64,8 +64,8 @@ func (t *hearing) traced(cmds []Command) []Command {
 	})
 }
 
-// unborne returns why the words do not support one of several commands, or "" if they do.
-func (t *hearing) unborne(r *words.Reading, c *Command, cmds []Command, starting []*agent.Flow) string {
+// unsupported returns why the words do not support one of several commands, or "" if they do.
+func (t *hearing) unsupported(r *words.Reading, c *Command, cmds []Command, starting []*agent.Flow) string {
 	switch c.Type {
 	case StartFlow:
 		if f := t.a.def.FlowIndex[c.Flow]; f != nil && f != t.flow && !slices.Contains(starting, f) && t.mayStart(f) {
@@ -73,11 +73,11 @@ func (t *hearing) unborne(r *words.Reading, c *Command, cmds []Command, starting
 			return "the words do not ask for it"
 		}
 	case SetSlot, CorrectSlot:
-		if why := r.Unborne(c, starting); why != "" {
+		if why := r.Unsupported(c, starting); why != "" {
 			return why
 		}
 		other := func(o Command) bool {
-			return o.Gives() && o.Slot == c.Slot && o.Value != nil && c.Value != nil && !value.Equal(o.Value, c.Value) && r.Unborne(&o, starting) == ""
+			return o.Gives() && o.Slot == c.Slot && o.Value != nil && c.Value != nil && !value.Equal(o.Value, c.Value) && r.Unsupported(&o, starting) == ""
 		}
 		if slices.ContainsFunc(cmds, other) {
 			return "the words give two values"
@@ -135,7 +135,7 @@ func (t *hearing) startedByValues(cmds []Command) *agent.Flow {
 	}
 	for _, c := range cmds {
 		s := t.a.def.SlotIndex[c.Slot]
-		if c.Type == SetSlot && s != nil && s.Type != value.TypeBoolean && f.UsesSlot(s) && c.Value != nil && r.Unborne(&c, []*agent.Flow{f}) == "" {
+		if c.Type == SetSlot && s != nil && s.Type != value.TypeBoolean && f.UsesSlot(s) && c.Value != nil && r.Unsupported(&c, []*agent.Flow{f}) == "" {
 			return f
 		}
 	}

@@ -57,7 +57,7 @@ func (r Reader) Find(s *Spec, toks []Token, i int, whole bool) (v any, n int) {
 		if n == 0 {
 			c, n, parts = r.codeInTwo(s, toks, i, whole)
 		}
-		if n == 0 || !whole && r.parted(toks, i, n) || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i) || r.nth(toks, i) == n) {
+		if n == 0 || !whole && r.crossesClause(toks, i, n) || !whole && (parts < 3 && !mixed(c) || len(c) < 4 || r.dated(toks, i) || r.nth(toks, i) == n) {
 			return nil, 0
 		}
 		return strings.ToUpper(c), n
@@ -94,8 +94,8 @@ func (r Reader) dated(toks []Token, i int) bool {
 	return false
 }
 
-// parted reports whether a sentence or a part of one ends within n tokens: "800, I" is no code.
-func (r Reader) parted(toks []Token, i, n int) bool {
+// crossesClause reports whether a sentence or a part of one ends within n tokens: "800, I" is no code.
+func (r Reader) crossesClause(toks []Token, i, n int) bool {
 	for k := i + 1; k < i+n; k++ {
 		if r.SentenceEndsIn(toks, k) {
 			return true

@@ -27,9 +27,9 @@ func (t *message) onceAgain() []command.Command {
 	values := t.a.extract(t.rd, f.Slots, nil)
 	_, whole := l.CommandSets["same_again"].Whole(t.a.Core(t.rd.Toks))
 	switch {
-	case whole, same && rest.onlyAsksFor(f, values):
+	case whole, same && rest.asksOnlyFor(f, values):
 		values = t.asBefore(f, values)
-	case !same && rest.without(l.Others) && rest.onlyAsksFor(f, values):
+	case !same && rest.without(l.Others) && rest.asksOnlyFor(f, values):
 	default:
 		return nil
 	}
@@ -51,10 +51,10 @@ func (t *message) without(p *value.Phrases) bool {
 	return false
 }
 
-// onlyAsksFor reports whether the message contains the first word of one of the flow's triggers
+// asksOnlyFor reports whether the message contains the first word of one of the flow's triggers
 // and otherwise only words of the flow and common words: "book it", but not "cancel it" for a
 // booking.
-func (t *message) onlyAsksFor(f *agent.Flow, values []found) bool {
+func (t *message) asksOnlyFor(f *agent.Flow, values []found) bool {
 	if _, strange := t.ownWords(f, values); strange < len(t.rd.Toks) {
 		return false
 	}

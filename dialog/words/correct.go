@@ -17,45 +17,37 @@ type mention struct {
 	start, end int
 }
 
+// correction is a message that may correct values of a flow.
+type correction struct {
+	*Reading
+
+	of *agent.Flow
+	signs
+}
+
+// signs are words of a correction in a message.
+type signs struct {
+	strong   bool // "I meant", "change"
+	weak     bool // "no", "actually", or a moment at which each value is a correction
+	changing bool // something is wrong
+	negated  bool // something is not meant
+}
+
 // corrections returns the commands for what the user corrects. If no flow is active, they
 // concern the flow that ended last.
 func (t *Reading) corrections() []command.Command {
 	f := t.flow
-	if f == nil {
-		if t.st.Finished == nil {
-			return nil
-		}
-		if f = t.a.def.FlowIndex[t.st.Finished.Flow]; f == nil {
-			return nil
-		}
+	if f == nil && t.st.Finished != nil {
+		f = t.a.def.FlowIndex[t.st.Finished.Flow]
 	}
-	l, toks := t.a.def.Lang, t.rd.Toks
-	if len(toks) > 40 {
+	if f == nil || len(t.rd.Toks) > 40 {
 		return nil
 	}
-	head := toks // without the yes of "that's correct, the time is right"
-	if answer, n := l.LeadingAnswer(toks); answer == value.Yes {
-		head = toks[n:]
-	}
-	strong, changing := l.Strong.Within(head), l.Wrong(head)
-	weak := false
-	if _, n := l.Weak.At(l.Trim(toks), 0); n > 0 {
-		weak = true
-	}
-	if id, n := l.YesNo.At(toks, 0); n > 0 && id == 1 {
-		weak = true // "no, to Chicago"
-	}
-	if t.st.Confirming {
-		weak = true // here every value is a correction
-	}
-	negated := t.rd.Denies()
-	if t.st.Changing {
-		weak = true // "what would you like to change?"
-	}
-	if cmds := t.chosen(f); cmds != nil {
+	c := correction{t, f, t.signsOfCorrection()}
+	if cmds := c.chosen(); cmds != nil {
 		return cmds
 	}
-	if cmds := t.neither(f); cmds != nil {
+	if cmds := c.neither(); cmds != nil {
 		return cmds
 	}
 	m, mentioned := t.mentioned(f)
@@ -63,16 +55,32 @@ func (t *Reading) corrections() []command.Command {
 	switch {
 	case mentioned && t.rd.AsksAt(m.start): // "what genre of music is it?" names no value
 	case mentioned:
-		cmds = t.correctMentioned(f, m, strong, weak, changing)
-	case strong || weak || negated:
-		cmds = t.correctValue(f, strong, negated)
+		cmds = c.ofMentioned(m)
+	case c.strong || c.weak || c.negated:
+		cmds = c.byValue()
 	}
-	if len(cmds) == 0 && len(toks) <= 10 && changing {
-		if target, _ := t.a.classify(t.a.Core(toks)); target == nil || target == f {
+	if len(cmds) == 0 && len(t.rd.Toks) <= 10 && c.changing {
+		if target, _ := t.a.classify(t.a.Core(t.rd.Toks)); target == nil || target == f {
 			return []command.Command{{Type: command.CorrectSlot}} // something is to be changed
 		}
 	}
 	return cmds
+}
+
+// signsOfCorrection returns which words of a correction the message has.
+func (t *Reading) signsOfCorrection() signs {
+	l, toks := t.a.def.Lang, t.rd.Toks
+	head := toks // without the yes of "that's correct, the time is right"
+	if answer, n := l.LeadingAnswer(toks); answer == value.Yes {
+		head = toks[n:]
+	}
+	_, weak := l.Weak.At(l.Trim(toks), 0)
+	id, answer := l.YesNo.At(toks, 0)
+	return signs{
+		strong: l.Strong.Within(head), changing: l.Wrong(head), negated: t.rd.Denies(),
+		// "no, to Chicago"; where a yes or a change was asked for, every value is a correction
+		weak: weak > 0 || answer > 0 && id == 1 || t.st.Confirming || t.st.Changing,
+	}
 }
 
 // mentioned returns the first slot that the message names, by the longest name at its
@@ -95,11 +103,37 @@ func (t *message) mentioned(f *agent.Flow) (mention, bool) {
 	return mention{}, false
 }
 
-// correctMentioned understands "change the origin to Boston", "the date is wrong" and "make
+// ofMentioned understands "change the origin to Boston", "the date is wrong" and "make
 // Boston the origin".
-func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, changing bool) []command.Command {
-	l, toks := t.a.def.Lang, t.rd.Toks
-	s := m.slot
+func (t *correction) ofMentioned(m mention) []command.Command {
+	toks, s := t.rd.Toks, m.slot
+	if cmds, decided := t.assigned(m); decided {
+		return cmds
+	}
+	if t.onlyMention(m) && s.Name != t.st.WaitingForSlot {
+		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}} // "the date"
+	}
+	if !t.strong && !t.weak {
+		return nil
+	}
+	for _, part := range [...][]value.Token{toks[:m.start], toks[m.end:]} {
+		if s.Free() {
+			break
+		}
+		if v, ok := t.valueIn(s, part, false); ok {
+			return []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: t.changed(s, v, part)}}
+		}
+	}
+	if t.changing {
+		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}}
+	}
+	return nil
+}
+
+// assigned returns the commands of a value that follows the slot's name: "change the origin to
+// Boston". It reports whether there is one.
+func (t *correction) assigned(m mention) (cmds []command.Command, decided bool) {
+	l, toks, s := t.a.def.Lang, t.rd.Toks, m.slot
 	k := m.end
 	for k < len(toks) {
 		_, n := l.Assign.At(toks, k)
@@ -110,44 +144,30 @@ func (t *message) correctMentioned(f *agent.Flow, m mention, strong, weak, chang
 		}
 		k += n
 	}
-	if rest := t.sameSentence(k); len(rest) > 0 && (k > m.end || strong || weak) && (!s.Free() || s.Type == value.TypeName || t.says(m.end, k)) {
-		if v, ok := t.valueIn(s, rest, true); ok {
-			if s.Name == t.st.WaitingForSlot && t.a.namesTwo(t.rd, s, found{value: v, start: m.start}) {
-				return nil
-			}
-			return t.correctionWith(f, s, t.changed(s, v, rest), toks[k:])
-		}
+	rest := t.sameSentence(k)
+	if len(rest) == 0 || k == m.end && !t.strong && !t.weak || s.Free() && s.Type != value.TypeName && !t.says(m.end, k) {
+		return nil, false
 	}
-	if t.onlyMention(m) && s.Name != t.st.WaitingForSlot {
-		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}} // "the date"
+	v, ok := t.valueIn(s, rest, true)
+	switch {
+	case !ok:
+		return nil, false
+	case s.Name == t.st.WaitingForSlot && t.a.namesTwo(t.rd, s, found{value: v, start: m.start}):
+		return nil, true
 	}
-	if !strong && !weak {
-		return nil
-	}
-	if v, ok := t.valueIn(s, toks[:m.start], false); ok && !s.Free() {
-		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[:m.start])}}
-	}
-	if !s.Free() {
-		if v, ok := t.valueIn(s, toks[m.end:], false); ok {
-			return []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: t.changed(s, v, toks[m.end:])}}
-		}
-	}
-	if changing {
-		return []command.Command{{Type: command.CorrectSlot, Slot: s.Name}}
-	}
-	return nil
+	return t.withOthers(s, t.changed(s, v, rest), toks[k:]), true
 }
 
 // says reports whether the words from token i to k say what something is or becomes: "the note is ..",
 // "change the note to ..". Words such as "with" may begin anything.
-func (t *message) says(i, k int) bool {
+func (t *correction) says(i, k int) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	return k > i && (l.States.Within(toks[i:k]) || l.Strong.Within(toks))
 }
 
 // sameSentence returns the words from token k on that belong to the sentence of the word before it.
 // What comes after it may be about something else: "no, one more time. One copy."
-func (t *message) sameSentence(k int) []value.Token {
+func (t *correction) sameSentence(k int) []value.Token {
 	toks := t.rd.Toks
 	for end := k; end < len(toks); end++ {
 		if t.rd.SentenceEnds(end) {
@@ -164,13 +184,13 @@ func (t *message) onlyMention(m mention) bool {
 	return len(before) == 0 && len(l.Trim(t.rd.Toks[m.end:])) == 0
 }
 
-// correctionWith returns the correction of a slot together with those in the rest of the
+// withOthers returns the correction of a slot together with those in the rest of the
 // sentence: "change the origin to Boston and the date to Friday".
-func (t *message) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []value.Token) []command.Command {
+func (t *correction) withOthers(s *agent.Slot, v any, after []value.Token) []command.Command {
 	cmds := []command.Command{{Type: command.CorrectSlot, Slot: s.Name, Value: v}}
 	sub := t.rd
 	sub.Toks = after
-	for _, x := range t.a.extract(sub, f.Slots, nil) {
+	for _, x := range t.a.extract(sub, t.of.Slots, nil) {
 		if x.slot != s && x.cue && !value.Equal(x.value, v) && !value.Equal(x.value, t.st.Slots[x.slot.Name]) {
 			cmds = append(cmds, command.Command{Type: command.CorrectSlot, Slot: x.slot.Name, Value: x.value})
 		}
@@ -180,7 +200,7 @@ func (t *message) correctionWith(f *agent.Flow, s *agent.Slot, v any, after []va
 
 // valueIn reads a value of the slot from tokens. If whole is true, the tokens must be
 // nothing but a value, if the slot takes free text.
-func (t *message) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
+func (t *correction) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, bool) {
 	if len(toks) == 0 {
 		return nil, false
 	}
@@ -219,35 +239,27 @@ func (t *message) valueIn(s *agent.Slot, toks []value.Token, whole bool) (any, b
 	return val, best > 0
 }
 
-// correctValue understands "make it Chicago", "not Boston, Denver" and "actually from
+// byValue understands "make it Chicago", "not Boston, Denver" and "actually from
 // Chicago", where the value determines the slot.
-func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Command {
-	values := t.spans(f)
+func (t *correction) byValue() []command.Command {
+	values := t.spans(t.of)
 	if len(values) == 0 {
-		return t.correctText(f)
+		return t.byText()
 	}
 	values = slices.DeleteFunc(values, func(v found) bool {
 		return v.slot.Numeric() && !v.cue && !t.counts(v.slot, v) && !t.bareBut(v.slot, v.start) // "her number ends with 31"
 	})
-	if len(values) == 0 {
-		return nil
-	}
-	if negated {
+	if t.negated {
 		if c := t.insteadOf(values); len(c) > 0 {
 			return c
 		}
-		if values = slices.DeleteFunc(values, func(v found) bool { return denied(t.rd, v) }); len(values) == 0 {
-			return nil
-		}
+		values = slices.DeleteFunc(values, func(v found) bool { return denied(t.rd, v) })
+	}
+	if len(values) == 0 {
+		return nil
 	}
 	if several(values) { // "Denver to Boston": the slot of one determines that of the other
-		var cmds []command.Command
-		for _, v := range t.a.extract(t.rd, f.Slots, nil) {
-			if !value.Equal(v.value, t.st.Slots[v.slot.Name]) {
-				cmds = append(cmds, t.correction(v))
-			}
-		}
-		if len(cmds) > 0 {
+		if cmds := t.ofSeveral(); len(cmds) > 0 {
 			return cmds
 		}
 	}
@@ -260,7 +272,17 @@ func (t *Reading) correctValue(f *agent.Flow, strong, negated bool) []command.Co
 	if len(cmds) > 0 {
 		return cmds
 	}
-	return t.correctAlone(t.a.decided(t.rd, f.Slots, values), strong)
+	return t.alone(t.a.decided(t.rd, t.of.Slots, values))
+}
+
+// ofSeveral returns the corrections by several values that are new.
+func (t *correction) ofSeveral() (cmds []command.Command) {
+	for _, v := range t.a.extract(t.rd, t.of.Slots, nil) {
+		if !value.Equal(v.value, t.st.Slots[v.slot.Name]) {
+			cmds = append(cmds, t.correction(v))
+		}
+	}
+	return cmds
 }
 
 // several reports whether the values are at more than one place.
@@ -290,21 +312,12 @@ func (t *message) correction(v found) command.Command {
 func (t *message) spans(f *agent.Flow) []found {
 	var out []found
 	for _, s := range f.Slots {
-		if s.Free() || s.Type == value.TypeBoolean || s.Type == value.TypeCity && !s.Closed() {
+		if !formed(s) {
 			continue
 		}
-		end := 0
-		for i := range t.rd.Toks {
-			if i < end {
-				continue
-			}
-			v, n := t.rd.Find(&s.Spec, t.rd.Toks, i, len(t.rd.Toks) <= 6 && s.Type != value.TypeCode && s.Type != value.TypeDigits)
-			if n == 0 && s.Past && t.st.Slots[s.Name] != nil { // "no, 1975"
-				if n = t.rd.Year(t.rd.Toks, i); n > 0 {
-					v = t.st.Slots[s.Name]
-				}
-			}
-			if n == 0 || n == 1 && t.a.def.Lang.Numbers.One[t.rd.Toks[i].Text] || (s.Type == value.TypeTime || s.Numeric()) && n == 1 && !t.counted(f, s, i) {
+		for i := 0; i < len(t.rd.Toks); i++ {
+			v, n := t.spanAt(s, i)
+			if n == 0 || (s.Type == value.TypeTime || s.Numeric()) && n == 1 && !t.counted(f, s, i) {
 				continue
 			}
 			x := found{slot: s, value: v, start: i, end: i + n}
@@ -314,10 +327,23 @@ func (t *message) spans(f *agent.Flow) []found {
 			x.cue, _ = t.a.pointed(t.rd, s, f.Slots, i)
 			x.cue = x.cue || s.Numeric() && t.a.unit(t.rd, s, i+n)
 			out = append(out, x)
-			end = i + n
+			i += n - 1
 		}
 	}
 	return t.longest(out)
+}
+
+// spanAt reads a value of a slot at token i. A year alone is a part of a past day that is known.
+func (t *message) spanAt(s *agent.Slot, i int) (v any, n int) {
+	toks := t.rd.Toks
+	v, n = t.rd.Find(&s.Spec, toks, i, len(toks) <= 6 && s.Type != value.TypeCode && s.Type != value.TypeDigits)
+	if n == 0 && s.Past && t.st.Slots[s.Name] != nil { // "no, 1975"
+		v, n = t.st.Slots[s.Name], t.rd.Year(toks, i)
+	}
+	if n == 1 && t.a.def.Lang.Numbers.One[toks[i].Text] {
+		return nil, 0
+	}
+	return v, n
 }
 
 // counted reports whether a bare number may be a value of the slot and does not count
@@ -369,7 +395,7 @@ func (t *message) longest(values []found) []found {
 }
 
 // insteadOf understands "not Boston but Denver" and "Denver, not Boston".
-func (t *message) insteadOf(values []found) []command.Command {
+func (t *correction) insteadOf(values []found) []command.Command {
 	toks := t.rd.Toks
 	for _, old := range values {
 		n := t.a.def.Lang.Not.EndsAt(toks, old.start)
@@ -398,8 +424,8 @@ func (t *message) insteadOf(values []found) []command.Command {
 	return nil
 }
 
-// correctText understands "I meant rent" for a slot of free text.
-func (t *Reading) correctText(f *agent.Flow) []command.Command {
+// byText understands "I meant rent" for a slot of free text.
+func (t *correction) byText() []command.Command {
 	l := t.a.def.Lang
 	toks := l.Trim(t.rd.Toks)
 	toks = l.Weak.TrimLeft(toks)
@@ -414,7 +440,7 @@ func (t *Reading) correctText(f *agent.Flow) []command.Command {
 		return nil
 	}
 	var cmds []command.Command
-	for _, s := range f.Slots {
+	for _, s := range t.of.Slots {
 		if t.st.Slots[s.Name] == nil || !s.Free() && (s.Type != value.TypeCity || s.Closed()) {
 			continue
 		}

@@ -38,17 +38,17 @@ func (t *message) tellsPast(x found) bool {
 	day, _ := x.value.(string)
 	past := x.slot.Type == value.TypeDate && !x.slot.Past && day < value.DateOf(t.rd.Now).String()
 	return was.EndsAt(t.rd.Toks, t.introduction(x)) > 0 || past && was.Within(t.rd.SentenceOf(x.start)) ||
-		x.slot.Type == value.TypeTime && t.toldOfOther(x)
+		x.slot.Type == value.TypeTime && t.othersWere(x)
 }
 
-// toldOfOther reports whether somebody or something that the agent does not know was somewhere at a
+// othersWere reports whether somebody or something that the agent does not know was somewhere at a
 // time: "my wife was here at 9", but not "I was thinking of 9".
-func (t *message) toldOfOther(x found) bool {
+func (t *message) othersWere(x found) bool {
 	toks := t.rd.Toks[:x.start]
 	for i := len(toks) - 1; i > 0 && !t.rd.SentenceEndsIn(t.rd.Toks, i); i-- {
 		if _, n := t.a.def.Lang.PastStates.At(toks, i); n > 0 {
 			w, _ := t.a.def.Lang.Meaning(toks, i-1)
-			return !t.a.def.Lang.Pronouns.Within(toks[i-1:i]) && (i > 1 || t.strange(w)) && t.strange(w)
+			return !t.a.def.Lang.Pronouns.Within(toks[i-1:i]) && t.strange(w)
 		}
 	}
 	return false

@@ -33,63 +33,101 @@ func (a *Words) extract(r value.Reader, slots []*agent.Slot, awaited *agent.Slot
 
 // candidates returns all values in a message, each for every slot that may take it.
 func (a *Words) candidates(r value.Reader, slots []*agent.Slot, awaited *agent.Slot) []found {
+	x := extraction{a, r, slots, awaited}
 	var all []found
 	for _, s := range slots {
 		if s.Free() || s.Type == value.TypeBoolean && !s.Closed() {
-			if f, ok := a.named(r, s); ok {
-				if s != awaited || !a.namesTwo(r, s, f) {
-					all = append(all, f)
-				}
-			} else if s.Type == value.TypeBoolean && s != awaited {
-				all = a.wished(r, s, all)
-			} else if s.Type == value.TypeName {
-				all = a.nameSpans(r, s, slots, awaited, all)
-			}
-			continue
-		}
-		for i := 0; i < len(r.Toks); i++ {
-			v, n := r.Find(&s.Spec, r.Toks, i, false)
-			if n == 0 && s.Closed() && s.Cues.EndsAt(r.Toks, i) > 0 {
-				v, n = r.Misspelt(&s.Spec, r.Toks, i)
-			}
-			if n == 0 && s.Type == value.TypeCity && !s.Closed() {
-				v, n = a.placeFor(r, s, slots, awaited, i)
-			}
-			if n == 0 {
-				if s.Type == value.TypeTime { // "at three" needs no more
-					if cn := r.Lang.Clock.At.EndsAt(r.Toks, i); cn == 0 {
-						continue
-					}
-				}
-				continue
-			}
-			if a.meantElsewhere(r, s, slots, i) || !s.Closed() && a.listed(slots, s, r.Toks[i:i+n]) {
-				i += n - 1
-				continue
-			}
-			f := found{slot: s, value: v, start: i, end: i + n}
-			f.cue, f.score = a.pointed(r, s, slots, i)
-			f.score += 10 * n
-			if s == awaited {
-				f.score += 3
-			}
-			if s.Numeric() && !f.cue && !(s == awaited && r.Stands(i, i+n) && !pronoun(r, f)) && !a.belongs(r, s, slots, f) {
-				continue // a bare number belongs to no slot
-			}
-			if s.Numeric() && f.cue && !r.Stands(i, i+n) && !a.belongs(r, s, slots, f) && !a.trails(r, s, i+n) {
-				continue // "my number one choice"
-			}
-			if s.Closed() && n == 1 && !f.cue && (!a.standsAlone(r, i+n) || a.inName(r, i, n)) {
-				continue // a "large family" is no large room, and "John Adams" not Doctor Adams
-			}
-			f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && a.takes(r, s, v, nil)
-			all = append(all, f)
-			i += n - 1
+			all = x.unformed(s, all)
+		} else {
+			all = x.formed(s, all)
 		}
 	}
 	return slices.DeleteFunc(all, func(f found) bool {
 		return denied(r, f) || inMarker(r, f) || f.slot.AnyWords() && thanksFor(r, r.SentenceOf(f.start))
 	})
+}
+
+// extraction finds values for some slots in a message. One of the slots may have been asked for.
+type extraction struct {
+	a       *Words
+	r       value.Reader
+	slots   []*agent.Slot
+	awaited *agent.Slot
+}
+
+// unformed appends the values of a slot whose values have no form: texts, names, yes and no.
+func (x extraction) unformed(s *agent.Slot, all []found) []found {
+	f, ok := x.a.named(x.r, s)
+	switch {
+	case ok && (s != x.awaited || !x.a.namesTwo(x.r, s, f)):
+		return append(all, f)
+	case ok:
+		return all
+	case s.Type == value.TypeBoolean && s != x.awaited:
+		return x.a.wantedOrNot(x.r, s, all)
+	case s.Type == value.TypeName:
+		return x.a.nameSpans(x.r, s, x.slots, x.awaited, all)
+	}
+	return all
+}
+
+// formed appends the values of a slot whose values have a form or are listed.
+func (x extraction) formed(s *agent.Slot, all []found) []found {
+	toks := x.r.Toks
+	for i := 0; i < len(toks); i++ {
+		v, n := x.valueAt(s, i)
+		if n == 0 {
+			continue
+		}
+		if x.a.meantElsewhere(x.r, s, x.slots, i) || !s.Closed() && x.a.listed(x.slots, s, toks[i:i+n]) {
+			i += n - 1
+			continue
+		}
+		f := found{slot: s, value: v, start: i, end: i + n}
+		f.cue, f.score = x.a.pointed(x.r, s, x.slots, i)
+		f.score += 10 * n
+		if s == x.awaited {
+			f.score += 3
+		}
+		if s.Numeric() && x.countsOther(f) || s.Closed() && n == 1 && x.describesOther(f) {
+			continue
+		}
+		f.fits = s.Type == value.TypeDate && !s.Past && !f.cue && x.a.takes(x.r, s, v, nil)
+		all = append(all, f)
+		i += n - 1
+	}
+	return all
+}
+
+// valueAt reads a value of a slot at token i.
+func (x extraction) valueAt(s *agent.Slot, i int) (v any, n int) {
+	v, n = x.r.Find(&s.Spec, x.r.Toks, i, false)
+	if n == 0 && s.Closed() && s.Cues.EndsAt(x.r.Toks, i) > 0 {
+		v, n = x.r.Misspelt(&s.Spec, x.r.Toks, i)
+	}
+	if n == 0 && s.Type == value.TypeCity && !s.Closed() {
+		v, n = x.a.placeFor(x.r, s, x.slots, x.awaited, i)
+	}
+	return v, n
+}
+
+// countsOther reports whether a number within a sentence belongs to no slot: "my number one choice".
+func (x extraction) countsOther(f found) bool {
+	s := f.slot
+	stands := x.r.Stands(f.start, f.end)
+	if f.cue && (stands || x.a.beforeCounted(x.r, s, f.end)) {
+		return false
+	}
+	if !f.cue && s == x.awaited && stands && !pronoun(x.r, f) {
+		return false
+	}
+	return !x.a.belongs(x.r, s, x.slots, f)
+}
+
+// describesOther reports whether one word that is a listed value is about something else: a "large
+// family" is no large room, and "John Adams" not Doctor Adams.
+func (x extraction) describesOther(f found) bool {
+	return !f.cue && (!x.a.standsAlone(x.r, f.end) || x.a.inName(x.r, f.start, 1))
 }
 
 // inMarker reports whether a value is a part of the words of a correction: the "second" of "on
@@ -139,10 +177,10 @@ func (a *Words) nameSpans(r value.Reader, s *agent.Slot, slots []*agent.Slot, aw
 	return all
 }
 
-// wished appends the yes or no that a wish gives for a slot: "somewhere with outdoor
+// wantedOrNot appends the yes or no that a wish gives for a slot: "somewhere with outdoor
 // seating", "a place without smoking". A wish must contain each word of the slot's name.
 // Questions, also indirect ones, are not wishes.
-func (a *Words) wished(r value.Reader, s *agent.Slot, all []found) []found {
+func (a *Words) wantedOrNot(r value.Reader, s *agent.Slot, all []found) []found {
 	for _, part := range r.Sentences(r.Toks) {
 		if len(part) == 0 || len(s.Keys) == 0 || r.Asks(part) {
 			continue
@@ -181,8 +219,8 @@ func (a *Words) belongs(r value.Reader, s *agent.Slot, slots []*agent.Slot, f fo
 	return a.unit(r, s, f.end) || a.counted(r, s, slots, f.start, f.end) || s.OnlyIn(f.value)
 }
 
-// trails reports whether the words at token j often follow a value of the slot's type: "people".
-func (a *Words) trails(r value.Reader, s *agent.Slot, j int) bool {
+// beforeCounted reports whether the words at token j often follow a value of the slot's type: "people".
+func (a *Words) beforeCounted(r value.Reader, s *agent.Slot, j int) bool {
 	if s.Trailing == nil {
 		return false
 	}
@@ -199,7 +237,7 @@ func (a *Words) counted(r value.Reader, s *agent.Slot, slots []*agent.Slot, i, j
 			return false
 		}
 	}
-	return a.trails(r, s, j) || s.TypeCues != nil && s.TypeCues.EndsAt(r.Toks, i) > 1
+	return a.beforeCounted(r, s, j) || s.TypeCues != nil && s.TypeCues.EndsAt(r.Toks, i) > 1
 }
 
 // takes reports whether a slot would accept a value, by its limits and validators: "next

@@ -11,32 +11,46 @@ import (
 // may be its value, so a request, an approval or a sentence around the value looks like one. The
 // question is put again; what is said once more is read back.
 
-// isOther reports whether a message that a slot of free text would take looks like something else.
-func (t *message) isOther(s *agent.Slot, val any) bool {
-	return !s.TakesYesNo() && (slices.ContainsFunc(t.rd.Sentences(t.rd.Toks), t.approves) || t.asksAmid(s, val) || t.frames(s))
+// freeText is a message as the value of a slot of free text.
+type freeText struct {
+	*message
+
+	slot *agent.Slot
+	text string
 }
 
-// mayBeOther reports whether a message that a slot of free text would take may be meant otherwise: it
-// has a value for another slot that has none yet, or says thanks.
-func (t *message) mayBeOther(s *agent.Slot, val any) bool {
-	if s.TakesYesNo() {
+// asText returns the message as a value of a slot of free text.
+func (t *message) asText(s *agent.Slot, v any) freeText {
+	text, _ := v.(string)
+	return freeText{t, s, text}
+}
+
+// isOther reports whether the message looks like something else.
+func (t freeText) isOther() bool {
+	return !t.slot.TakesYesNo() && (slices.ContainsFunc(t.rd.Sentences(t.rd.Toks), t.approves) || t.asksFor() || t.frames())
+}
+
+// mayBeOther reports whether the message may be meant otherwise: it has a value for another slot that
+// has none yet, or says thanks.
+func (t freeText) mayBeOther() bool {
+	if t.slot.TakesYesNo() {
 		return false
 	}
-	return slices.ContainsFunc(t.rd.Sentences(t.rd.Toks), t.saysThanks) || t.isOther(s, val) ||
+	return slices.ContainsFunc(t.rd.Sentences(t.rd.Toks), t.saysThanks) || t.isOther() ||
 		slices.ContainsFunc(t.flow.Slots, func(o *agent.Slot) bool {
-			return o != s && t.st.Slots[o.Name] == nil && (t.hasValueOf(o) || t.hasPlaceFor(o))
+			return o != t.slot && t.st.Slots[o.Name] == nil && (t.hasValueOf(o) || t.hasPlaceFor(o))
 		})
 }
 
 // saysThanks reports whether a sentence begins with thanks.
-func (t *message) saysThanks(part []value.Token) bool {
+func (t freeText) saysThanks(part []value.Token) bool {
 	_, n := t.a.def.Lang.CommandSets["thanks"].At(part, 0)
 	return n > 0
 }
 
 // approves reports whether a sentence begins with a yes, a no, praise or an opinion and goes on about
 // something else: "that is great and all I need", "that sounds good", but not "no nuts".
-func (t *message) approves(part []value.Token) bool {
+func (t freeText) approves(part []value.Token) bool {
 	l := t.a.def.Lang
 	for _, toks := range [...][]value.Token{part, l.Carriers.TrimLeft(l.Fillers.TrimLeft(part))} {
 		answer, n := l.LeadingAnswer(toks)
@@ -53,18 +67,17 @@ func (t *message) approves(part []value.Token) bool {
 	return false
 }
 
-// asksAmid reports whether the message has words of a request: "I want to leave from Austin", "find
+// asksFor reports whether the message has words of a request: "I want to leave from Austin", "find
 // something in Napa", "I need it for four days instead".
-func (t *message) asksAmid(s *agent.Slot, val any) bool {
+func (t freeText) asksFor() bool {
 	l, toks := t.a.def.Lang, t.a.def.Lang.Trim(t.rd.Toks)
 	_, carrier := l.Carriers.At(toks, 0)
 	_, wish := l.Soft.At(toks, 0)
 	if _, prefix := l.Prefixes.At(toks, 0); prefix > 1 || carrier > 0 && wish > 0 {
 		return true
 	}
-	text, _ := val.(string)
-	core := value.Tokenize(text, nil)
-	if said := l.Contents(core, nil); len(core) > 3 && len(said) > 0 && !s.Keys[said[0]] && t.a.asksWith(said[0]) {
+	core := value.Tokenize(t.text, nil)
+	if said := l.Contents(core, nil); len(core) > 3 && len(said) > 0 && !t.slot.Keys[said[0]] && t.a.asksWith(said[0]) {
 		return true
 	}
 	return l.NotWanted.Within(toks) || l.Strong.Within(toks)
@@ -72,13 +85,13 @@ func (t *message) asksAmid(s *agent.Slot, val any) bool {
 
 // frames reports whether the message is a sentence around what may be the value: it is told in the
 // first person, and has words that point to the slot, a name or a number.
-func (t *message) frames(s *agent.Slot) bool {
+func (t freeText) frames() bool {
 	l, toks := t.a.def.Lang, t.a.def.Lang.Trim(t.rd.Toks)
 	if len(toks) == 0 || !l.Pronouns.Within(toks[:1]) {
 		return false
 	}
 	for i := 1; i < len(toks); i++ {
-		if s.Cues.EndsAt(toks, i) > 0 || l.Number(toks, i) > 0 && !l.Numbers.One[toks[i].Text] || t.rd.Names(toks[i:i+1]) > 0 {
+		if t.slot.Cues.EndsAt(toks, i) > 0 || l.Number(toks, i) > 0 && !l.Numbers.One[toks[i].Text] || t.rd.Names(toks[i:i+1]) > 0 {
 			return true
 		}
 	}
@@ -86,7 +99,7 @@ func (t *message) frames(s *agent.Slot) bool {
 }
 
 // hasPlaceFor reports whether the message names a place for a slot that has any: "in Belmont".
-func (t *message) hasPlaceFor(o *agent.Slot) bool {
+func (t freeText) hasPlaceFor(o *agent.Slot) bool {
 	if o.Type != value.TypeCity || o.Closed() {
 		return false
 	}

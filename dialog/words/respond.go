@@ -80,7 +80,7 @@ func (t *message) withoutFiller(s *agent.Slot) (val any, ok bool) {
 		return val, core.rd.PlainName()
 	case s.Free(): // "no, that's all right" is no text
 		answer, _ := l.LeadingAnswer(t.rd.Toks)
-		return val, answer == value.NoAnswer && !core.mayBeOther(s, val)
+		return val, answer == value.NoAnswer && !core.asText(s, val).mayBeOther()
 	}
 	return val, true
 }

@@ -75,10 +75,10 @@ func (t *Reading) saysOther(s *agent.Slot) bool {
 // simpleText is Simple for slots of text and names. val and sure are what was read.
 func (t *Reading) simpleText(s *agent.Slot, val any, sure value.Certainty) (any, value.Certainty, bool) {
 	if s.Type != value.TypeName {
-		if sure == value.Certain && !t.st.Missed && t.isOther(s, val) {
+		if sure == value.Certain && !t.st.Missed && t.asText(s, val).isOther() {
 			return nil, value.Unread, false
 		}
-		if sure == value.Certain && t.mayBeOther(s, val) {
+		if sure == value.Certain && t.asText(s, val).mayBeOther() {
 			sure = value.Doubtful
 		}
 		return val, sure, true

@@ -34,26 +34,34 @@ func (t *message) leftOver(cmds []command.Command) []string {
 	if f == nil || !changes(f) || t.a.exactTrigger(t.rd.Toks) == f {
 		return nil
 	}
-	used := t.usedBy(f, cmds)
-	toks := t.rd.Toks
-	out := t.conditions(used)
-	for i := 0; i < len(toks) && len(out) < maxTold; {
-		end := t.clauseEnd(i)
-		if about := slices.Contains(used[i:end], byFlow); about || end-i <= maxStory {
-			out = append(out, t.unusedOf(f, used, i, end)...)
+	left := &leftovers{message: t, of: f, used: make(usages, len(t.rd.Toks))}
+	left.markAll(cmds)
+	out := left.conditions()
+	for i := 0; i < len(t.rd.Toks) && len(out) < maxTold; {
+		end := left.clauseEnd(i)
+		if about := slices.Contains(left.used[i:end], byFlow); about || end-i <= maxStory {
+			out = append(out, left.within(i, end)...)
 		}
 		i = end
 	}
 	return out[:min(len(out), maxTold)]
 }
 
+// leftovers are the words of a request for a flow that nothing uses.
+type leftovers struct {
+	*message
+
+	of   *agent.Flow
+	used usages
+}
+
 // conditions returns the conditions of a request, of which the flow knows nothing: "if my balance
 // is over 100". It marks their words.
-func (t *message) conditions(used usages) (out []string) {
+func (t *leftovers) conditions() (out []string) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	for i := range toks {
 		_, n := l.Conditions.At(toks, i)
-		if _, polite := l.Polite.At(toks, i); n == 0 || polite > 0 || used[i] == byFlow {
+		if _, polite := l.Polite.At(toks, i); n == 0 || polite > 0 || t.used[i] == byFlow {
 			continue // "if possible"
 		}
 		end := i + n
@@ -63,16 +71,16 @@ func (t *message) conditions(used usages) (out []string) {
 		if l.Light.Cover(toks[i+n : end]) {
 			continue // "if you can"
 		}
-		used.mark(i, end-i, byFlow)
+		t.used.mark(i, end-i, byFlow)
 		out = append(out, strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?"))
 	}
 	return out
 }
 
-// unusedOf returns the unused parts of a clause that are short enough to mention.
-func (t *message) unusedOf(f *agent.Flow, used []usage, from, to int) (out []string) {
+// within returns the unused parts of a clause that are short enough to mention.
+func (t *leftovers) within(from, to int) (out []string) {
 	for from < to {
-		text, end := t.unusedIn(f, used, from, to)
+		text, end := t.next(from, to)
 		if end == from {
 			break
 		}
@@ -93,21 +101,19 @@ const (
 	byFlow       // a word of the flow or of a value
 )
 
-// usedBy returns what each word is to a request for the flow.
-func (t *message) usedBy(f *agent.Flow, cmds []command.Command) []usage {
-	used := make(usages, len(t.rd.Toks))
+// markAll notes what each word is to the request.
+func (t *leftovers) markAll(cmds []command.Command) {
 	for i := range t.rd.Toks {
-		t.markWord(used, f, i)
-		for _, s := range f.Slots {
-			t.markSlot(used, s, i)
+		t.markWord(i)
+		for _, s := range t.of.Slots {
+			t.markSlot(s, i)
 		}
 	}
 	for _, c := range cmds {
 		if s := t.a.def.SlotIndex[c.Slot]; s != nil && c.Value != nil {
-			t.markValue(used, s, c.Value)
+			t.markValue(s, c.Value)
 		}
 	}
-	return used
 }
 
 // usages says for each word of a message what it is to a request.
@@ -121,49 +127,49 @@ func (us usages) mark(i, n int, u usage) {
 }
 
 // markWord marks the words at i that belong to the flow, or are common. Numbers are neither.
-func (t *message) markWord(used usages, f *agent.Flow, i int) {
+func (t *leftovers) markWord(i int) {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	w, n := l.Meaning(toks, i)
 	_, article := l.Articles.At(toks, i) // "einen" is both
 	number := article == 0 && l.Number(toks, i) > 0
-	if t.a.flowWords[f.Index][w] && !number {
-		used.mark(i, n, byFlow)
+	if t.a.flowWords[t.of.Index][w] && !number {
+		t.used.mark(i, n, byFlow)
 	}
 	for _, p := range [...]*value.Phrases{
 		l.Light, l.Prefixes, l.Fillers, l.Polite, l.Articles, l.Carriers, l.Joins, l.Weak, l.Soft, l.Strong, l.Assign, l.YesNo, l.Clauses,
 		l.Repairs, l.Questions, l.Again, l.Others, l.Bounds, l.RangeFrom, l.RangeTo, l.CommandSets["hello"], l.CommandSets["thanks"], l.CommandSets["same_again"],
 	} {
 		if _, n := p.At(toks, i); n > 0 && !number {
-			used.mark(i, n, light)
+			t.used.mark(i, n, light)
 		}
 	}
 	if t.a.wordOfFlow(toks, i) {
-		used.mark(i, n, light)
+		t.used.mark(i, n, light)
 	}
-	used.mark(i, max(t.rd.WeekAt(i), l.Ordinal(toks, i)), light)
+	t.used.mark(i, max(t.rd.WeekAt(i), l.Ordinal(toks, i)), light)
 }
 
 // markSlot marks the words at i that name a slot of the flow or may be its value.
-func (t *message) markSlot(used usages, s *agent.Slot, i int) {
+func (t *leftovers) markSlot(s *agent.Slot, i int) {
 	toks := t.rd.Toks
 	if _, n := t.rd.Find(&s.Spec, toks, i, false); n > 0 && !s.Numeric() {
-		used.mark(i, n, light) // not used: the flow asks for it
+		t.used.mark(i, n, light) // not used: the flow asks for it
 	}
 	if w, n := t.a.def.Lang.Meaning(toks, i); s.Keys[w] || s.Words[w] {
-		used.mark(i, n, byFlow)
+		t.used.mark(i, n, byFlow)
 	}
 	if _, n := s.Mentions.At(toks, i); n > 0 {
-		used.mark(i, n, byFlow)
+		t.used.mark(i, n, byFlow)
 	}
-	used.mark(i, cueAt(s, toks, i), light)
+	t.used.mark(i, cueAt(s, toks, i), light)
 }
 
 // markValue marks the words of a value that was understood.
-func (t *message) markValue(used usages, s *agent.Slot, val any) {
+func (t *leftovers) markValue(s *agent.Slot, val any) {
 	toks := t.rd.Toks
 	for i := range toks {
 		if v, n := t.rd.Find(&s.Spec, toks, i, true); n > 0 && (value.Equal(value.Canonical(v), val) || s.Closed()) {
-			used.mark(i, n, byFlow)
+			t.used.mark(i, n, byFlow)
 		}
 	}
 	text, ok := val.(string)
@@ -173,13 +179,13 @@ func (t *message) markValue(used usages, s *agent.Slot, val any) {
 	words := value.Tokenize(text, nil)
 	for i := 0; len(words) > 0 && i+len(words) <= len(toks); i++ {
 		if value.JoinTokens(toks[i:i+len(words)]) == value.JoinTokens(words) {
-			used.mark(i, len(words), byFlow)
+			t.used.mark(i, len(words), byFlow)
 		}
 	}
 }
 
 // clauseEnd returns the end of the clause that begins at token i.
-func (t *message) clauseEnd(i int) int {
+func (t *leftovers) clauseEnd(i int) int {
 	for k := i + 1; k < len(t.rd.Toks); k++ {
 		if _, n := t.a.def.Lang.Joins.At(t.rd.Toks, k); n > 0 || t.rd.SentenceEndsIn(t.rd.Toks, k) {
 			return k
@@ -188,17 +194,17 @@ func (t *message) clauseEnd(i int) int {
 	return len(t.rd.Toks)
 }
 
-// unusedIn returns the first unused words of a clause, with the small words before them and
+// next returns the first unused words of a clause, with the small words before them and
 // what a number counts, and the index of their end. The text is "" if it is too long to
 // mention. If there are no unused words, end is from.
-func (t *message) unusedIn(f *agent.Flow, used []usage, from, to int) (text string, end int) {
+func (t *leftovers) next(from, to int) (text string, end int) {
 	toks := t.rd.Toks
-	i := from + slices.Index(used[from:to], unused)
+	i := from + slices.Index(t.used[from:to], unused)
 	if i < from {
 		return "", from
 	}
 	end = i + 1
-	for end < to && used[end] == unused {
+	for end < to && t.used[end] == unused {
 		end++
 	}
 	if end-i > maxUnused || t.a.def.Lang.Number(toks, i) == 0 && !slices.ContainsFunc(toks[i:end], func(x value.Token) bool { return len(x.Text) > 3 }) {
@@ -210,20 +216,20 @@ func (t *message) unusedIn(f *agent.Flow, used []usage, from, to int) (text stri
 		return "", end
 	}
 	open := func(s *agent.Slot) bool { return s.Free() && s.TypeCues != nil && s.TypeCues.EndsAt(toks, i) > 0 }
-	if slices.ContainsFunc(f.Slots, open) {
+	if slices.ContainsFunc(t.of.Slots, open) {
 		return "", end // it may be a name, for which the flow asks
 	}
-	if t.a.def.Lang.Number(toks, end-1) == 1 && end < to && used[end] == byFlow {
+	if t.a.def.Lang.Number(toks, end-1) == 1 && end < to && t.used[end] == byFlow {
 		end++ // "two tickets"
 	}
-	for i > from && i > end-maxUnused-2 && used[i-1] == light && t.smallWord(i-1) {
+	for i > from && i > end-maxUnused-2 && t.used[i-1] == light && t.smallWord(i-1) {
 		i--
 	}
 	return strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?"), end
 }
 
 // smallWord reports whether a token is an article or a preposition.
-func (t *message) smallWord(i int) bool {
+func (t *leftovers) smallWord(i int) bool {
 	l, toks := t.a.def.Lang, t.rd.Toks
 	if l.Articles.EndsAt(toks, i+1) > 0 || l.RangeFrom.EndsAt(toks, i+1) > 0 {
 		return true
