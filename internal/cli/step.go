@@ -20,7 +20,37 @@ type stepCmd struct {
 
 // Help returns the long help.
 func (stepCmd) Help() string {
-	return `Each line of the input is an event: {"at": 1240, "type": "stt.final", "text": "..."}. "at" is in milliseconds since the start; without it, the event has the time of the previous line. Deadlines before an event expire first, and each prints its own line; {"at": 9000, "type": "deadline"} only lets time pass. The turn policy is "recognizer" unless the config names another. Empty lines and lines that begin with # are ignored.`
+	return `Each line of the input is an event: {"at": 1240, "type": "stt.final", "text": "..."}. "at" is in milliseconds since the start; without it, the event has the time of the previous line. Deadlines before an event expire first, and each prints its own line ("event": "deadline"); {"at": 9000, "type": "deadline"} only lets time pass. The turn policy is "recognizer" unless the config names another. Empty lines and lines that begin with # are ignored.
+
+Keys of an event:
+
+  turn                     its turn; the current one by default
+  text, confidence, stability, endpoint
+                           of the recognizer
+  id, name, arguments, long, confirm, output
+                           of a tool or a delegated agent; confirm: it needs
+                           the user's yes
+  code, message, retryable, fatal
+                           of a failure
+  heard_ms                 how much of the agent's turn was heard
+  lag_ms                   how long ago the voice began or ended, or the last
+                           word ended
+  echo                     the agent's voice may still come back
+  barge_in, listen_only    of session.configured
+  data                     of context.set: the changes
+  source, cause, reason    who or what caused it
+  utterance, request, part tell late facts apart
+  silent                   a reply without a voice, a start without a greeting
+
+Keys of the output:
+
+  at, event, state         of the event, and the phase after it
+  views                    the state in each seed's view
+  transitions              each with from, to and cause
+  effects                  what is to be done, each with its type
+  turns                    turns that began or ended
+  late                     the event was dropped: what it belonged to is over
+  deferred                 it waits for the end of a suspension`
 }
 
 const eventExample = `{"type": "user.start"}`
@@ -29,7 +59,7 @@ const eventExample = `{"type": "user.start"}`
 var eventFields = []string{
 	"at", "type", "turn", "utterance", "request", "part", "id", "source", "cause", "reason", "text",
 	"confidence", "stability", "endpoint", "silent", "name", "arguments", "long", "confirm", "output", "code",
-	"message", "retryable", "fatal", "heard_ms", "lag_ms", "echo", "barge_in", "listen_only",
+	"message", "retryable", "fatal", "heard_ms", "lag_ms", "echo", "data", "barge_in", "listen_only",
 }
 
 // stepLine is a line of the output.

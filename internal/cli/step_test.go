@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,17 +216,36 @@ func TestEventFields(t *testing.T) {
 			t.Errorf("field %s: %v", name, err)
 		}
 	}
-	b, err := conv.MarshalEvent(conv.PlayoutFinished{Turn: 1, Part: 1, Heard: 1, Text: "x"})
-	if err != nil {
-		t.Fatal(err)
+	for _, ev := range []conv.Event{
+		conv.PlayoutFinished{Turn: 1, Part: 1, Heard: 1, Text: "x"},
+		conv.ContextSet{ID: "1", Data: `{"preferences":{"speed":1}}`},
+		conv.SessionConfigured{BargeIn: "none", ListenOnly: true},
+	} {
+		b, err := conv.MarshalEvent(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(b, &fields); err != nil {
+			t.Fatal(err)
+		}
+		for name := range fields {
+			if !slices.Contains(eventFields, name) {
+				t.Errorf("%T: field %s is missing", ev, name)
+			}
+		}
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(b, &fields); err != nil {
-		t.Fatal(err)
-	}
-	for name := range fields {
-		if !strings.Contains(strings.Join(eventFields, " "), name) {
-			t.Errorf("field %s is missing", name)
+}
+
+// TestStepHelp checks that the help of step and turn names every key of their input.
+func TestStepHelp(t *testing.T) {
+	for help, names := range map[string][]string{stepCmd{}.Help(): eventFields, turnCmd{}.Help(): frameFields} {
+		_, keys, _ := strings.Cut(help, "\n\nKeys of a")
+		words := strings.FieldsFunc(keys, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' })
+		for _, name := range names {
+			if name != "at" && name != "type" && !slices.Contains(words, name) {
+				t.Errorf("the help does not say what %s is", name)
+			}
 		}
 	}
 }

@@ -20,7 +20,28 @@ type turnCmd struct {
 
 // Help returns the long help.
 func (turnCmd) Help() string {
-	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95, "answer": "complete", "finished": 0.8}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.`
+	return `Each line of the input is a frame: {"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1, "silence_duration_ms": 480, "partial_text": "...", "asr_confidence": 0.9, "token_stability": 0.95, "answer": "complete", "finished": 0.8}. A feature that is absent or null is unknown. The controller is EasyTurn of seed 002 unless the config names another turn policy. The input may be a trace that was recorded with --trace-features; its other lines are ignored.
+
+Keys of a frame; only the first is required:
+
+  timestamp_ms           the end of the frame, never less than before
+  frame_energy           root mean square of the samples, full scale = 1
+  vad_prob               probability of speech
+  silence_duration_ms    time since the last speech
+  partial_text           the words of the turn so far
+  asr_confidence, token_stability
+                         0 to 1
+  answer                 for the policy auto: complete or incomplete
+  finished               for auto and semantic: the probability that the
+                         speaker has finished
+
+Keys of a decision:
+
+  state                  HOLD: the user has the floor; SPEAK: the agent may
+                         answer
+  reason                 in the words of seed 002
+  confidence             how much the inputs speak for the state
+  timestamp_ms           of the frame`
 }
 
 const frameExample = `{"timestamp_ms": 1240, "frame_energy": 0.004, "vad_prob": 0.1}`
