@@ -46,7 +46,18 @@ type callCmd struct {
 
 // Help returns the long help.
 func (callCmd) Help() string {
-	return `The caller says each utterance 600 ms after the agent has finished. Without --realtime and --play, the call runs in virtual time, and the same arguments give the same call, bit for bit.`
+	return `The caller says each utterance 600 ms after the agent has finished. Without --realtime and --play, the call runs in virtual time, begins at noon of --today in the agent's time zone (or UTC), and is the same for the same arguments, bit for bit. The caller hangs up 1.5 s after the agent's last words.
+
+With --json each turn is a line, except turns of the user without words. The last line has the duration, whether the call ran in virtual time, and the state of the dialogue. Keys of a turn:
+
+  turn, role             its number; user or agent
+  kind                   of the agent's: answer, greeting, check_in, goodbye,
+                         news, notice, explicit or resumed
+  outcome                turn-completed, turn-interrupted or turn-failed
+  start_ms, end_ms       since the beginning of the call
+  text, confidence       what was recognized, or heard of the agent's words
+  unheard, interrupted, heard_ms
+                         of a turn that was cut off`
 }
 
 // Run runs the command.
