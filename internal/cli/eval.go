@@ -33,7 +33,45 @@ type evalCmd struct {
 
 // Help returns the long help.
 func (evalCmd) Help() string {
-	return `Measures on recordings who is speaking, when they have finished, what stops the agent, and what is understood, in calls in virtual time, and prints each figure with its goal and published figures of others. Data that was seen when the engine was made and unseen data have columns of their own; goals are for unseen data. docs/eval.md describes the manifest and the figures. Exit status 1 if a goal is missed.`
+	return `Measures on recordings who is speaking, when they have finished, what stops the agent, and what is understood, in calls in virtual time, and prints each figure with its goal and published figures of others. Data that was seen when the engine was made and unseen data have columns of their own; goals are for unseen data. Exit status 1 if a goal is missed. docs/eval.md has a manifest and public recordings.
+
+Keys of a recording; those of its set hold for it too:
+
+  file        WAV, any rate, mono or the mean of its channels; up to 10 min
+  kind        speech: free speech; answer: to the question for a slot;
+              interruption, backchannel: said over the agent; noise; room: an
+              impulse response
+  split       seen by those who chose the engine's parameters, or unseen (the
+              default)
+  speaker     figures show the range over the speakers
+  text        what is said
+  slot        of an answer: pin (6 digits), digit, number (0 to 9), people
+              (1 to 8), day, hour, sure, city or note
+  value       of an answer, in the agent's words
+  speech      sections with speech, in seconds: [[from, to], ...]
+  pauses      where the speaker may hesitate, in seconds: a seeded silence of
+              200 to 1200 ms is put in
+
+Parts, with their recordings and figures:
+
+  voice        with speech; noise: each detector's area under the curve, by
+               set and with noise 10 dB below the speech; noise taken for
+               speech
+  endpointing  speech and answer with pauses, or with speech and a text or a
+               slot: of a timer, easyturn and auto, turns cut off against dead
+               air, the time from the last word to the end of the turn. For
+               "10 % on the other voices" the silence is chosen on all other
+               speakers
+  barge-in     interruption, speech with text, backchannel, noise: over an
+               agent that talks, interruptions that stop it within 2 s, the
+               time to yield, and the others that stop it within 1 s
+  echo         noise, room, and interruption or speech with text: calls with
+               the agent's voice in the microphone in which it interrupts or
+               answers itself, and interruptions that are caught
+  words        speech with text: words substituted, inserted or left out
+  answers      answer with value: right, wrong one taken, asked again, not
+               heard, with min_confidence 0.7; telephone recordings (8 kHz)
+               apart`
 }
 
 // Run runs the command.
