@@ -48,7 +48,7 @@ Keys of the output:
   views                    the state in each seed's view
   transitions              each with from, to and cause
   effects                  what is to be done, each with its type
-  turns                    turns that began or ended
+  turns                    those that began or ended
   late                     the event was dropped: what it belonged to is over
   deferred                 it waits for the end of a suspension`
 }
