@@ -46,7 +46,7 @@ type callCmd struct {
 
 // Help returns the long help.
 func (callCmd) Help() string {
-	return `The caller says each utterance 600 ms after the agent has finished. Without --realtime and --play, the call runs in virtual time, begins at noon of --today in the agent's time zone (or UTC), and is the same for the same arguments, bit for bit. The caller hangs up 1.5 s after the agent's last words.
+	return `The caller says each utterance 600 ms after the agent has finished. Without --realtime and --play, the call runs in virtual time, begins at noon of --today in the agent's time zone (or UTC), and is the same for the same arguments, bit for bit. The caller hangs up 1.5 s after the agent's last words. If the call fails, files of sound are removed, and the trace keeps what it has.
 
 With --json each turn is a line, except turns of the user without words. The last line has the duration, whether the call ran in virtual time, and the state of the dialogue. Keys of a turn:
 
