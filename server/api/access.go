@@ -45,14 +45,8 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 			s.o.Vouch(r.Context())
 		}
 	}()
-	if p, arrived, ok := s.tokens.use(secret); ok {
-		if c, there := s.o.Hub.Find(p.only); there && !s.o.Keys.Vouches(c.Owner()) {
-			return who{}, errBadKey // the key that created it was removed
-		}
-		if arrived {
-			_ = s.keep(r.Context(), p.only) // until it succeeds the earlier tokens stay valid in the store
-		}
-		return p, nil
+	if p, ok, err := s.holder(r, secret); ok || err != nil {
+		return p, err
 	}
 	if p, ok, err := s.client(r, secret); ok || err != nil {
 		return p, err
@@ -74,6 +68,21 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 		return who{}, errBadKey
 	}
 	return who{owner: owner}, nil
+}
+
+// holder returns the holder of a token that this process has issued for a conversation.
+func (s *Server) holder(r *http.Request, secret string) (p who, ok bool, err error) {
+	p, arrived, ok := s.tokens.use(secret)
+	if !ok {
+		return who{}, false, nil
+	}
+	if c, there := s.o.Hub.Find(p.only); there && !s.o.Keys.Vouches(c.Owner()) {
+		return who{}, false, errBadKey // the key that created it was removed
+	}
+	if arrived {
+		_ = s.keep(r.Context(), p.only) // until it succeeds the earlier tokens stay valid in the store
+	}
+	return p, true, nil
 }
 
 var errBadKey = fail(http.StatusUnauthorized, "bad_key", "the key or token is invalid or has expired")

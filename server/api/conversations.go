@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -108,12 +109,6 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, p who) error {
 	if err := s.read(w, r, &o); err != nil {
 		return err
 	}
-	if o.Resume != "" && o.Context != nil {
-		return fail(http.StatusBadRequest, "bad_request", "field context is valid for a new conversation only: change it with PATCH /v1/conversations/{id}/context")
-	}
-	if o.Resume != "" && o.Changes != nil {
-		return fail(http.StatusBadRequest, "bad_request", "field changes is valid for a new conversation only")
-	}
 	if o.Resume != "" {
 		return s.resume(w, r, p, o)
 	}
@@ -169,6 +164,12 @@ func (s *Server) created(w http.ResponseWriter, r *http.Request, c *hub.Conversa
 // The earlier tokens stay valid until the client uses the new ones, since the
 // response may be lost.
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConversation) error {
+	switch {
+	case o.Context != nil:
+		return fail(http.StatusBadRequest, "bad_request", "field context is valid for a new conversation only: change it with PATCH /v1/conversations/{id}/context")
+	case o.Changes != nil:
+		return fail(http.StatusBadRequest, "bad_request", "field changes is valid for a new conversation only")
+	}
 	id, known := s.tokens.resumes(o.Resume)
 	c, found := s.o.Hub.Find(id)
 	if !known || !found || c.Over() {
@@ -183,26 +184,10 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p who, o NewConv
 
 // back connects a returning client to a conversation that runs here.
 func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConversation, c *hub.Conversation) (err error) {
-	id, known := s.tokens.resumes(o.Resume)
-	if given := s.tokens.has(c.ID()); given && (!known || id != c.ID()) {
-		// Either the client has used the tokens that replaced it, or another process
-		// has taken the conversation over and issued the token.
-		if err := s.keep(r.Context(), c.ID()); err != nil {
-			return errAway
-		}
-		return errNoResume
-	} else if !given {
-		if err := s.stillGood(r.Context(), sha256.Sum256([]byte(o.Resume)), c.ID()); err != nil {
-			return err
-		}
+	if err := s.leads(r.Context(), o.Resume, c.ID()); err != nil {
+		return err
 	}
-	if !p.resumes(c) {
-		return errors.Join(errNoResume, s.stolen(r.Context(), c.ID(), o.Resume))
-	}
-	if !s.o.Keys.Vouches(c.Owner()) {
-		return errNoResume
-	}
-	if err := fits(o, c.Agent(), c.Transport()); err != nil {
+	if err := s.mayReturn(r.Context(), p, o, place{c.ID(), c.Owner(), c.Agent(), c.Transport()}); err != nil {
 		return err
 	}
 	leg, negotiates := c.Leg().(Restarter)
@@ -227,17 +212,38 @@ func (s *Server) back(w http.ResponseWriter, r *http.Request, p who, o NewConver
 	return s.created(w, r, c, answer, o.Resume)
 }
 
-// fits returns an error if the request names another agent or transport.
-func fits(o NewConversation, agent, transport string) error {
-	if o.Transport != "" && o.Transport != transport || o.Agent != "" && o.Agent != agent {
-		return fail(http.StatusConflict, "other_transport", "this conversation is with agent %s over transport %s: expected the same, or neither field", agent, transport)
+// leads returns an error unless a resume token is valid for a conversation that runs here.
+func (s *Server) leads(ctx context.Context, token, id string) error {
+	if !s.tokens.has(id) {
+		return s.stillGood(ctx, sha256.Sum256([]byte(token)), id)
 	}
-	return nil
+	if of, known := s.tokens.resumes(token); known && of == id {
+		return nil
+	}
+	// Either the client has used the tokens that replaced it, or another process has taken the
+	// conversation over and issued the token.
+	if err := s.keep(ctx, id); err != nil {
+		return errAway
+	}
+	return errNoResume
 }
 
-// resumes reports whether they may resume a conversation.
-func (p who) resumes(c *hub.Conversation) bool {
-	return p.all || p.only == c.ID() || p.only == "" && p.owner == c.Owner()
+// place is a conversation to which a client returns.
+type place struct{ id, owner, agent, transport string }
+
+// mayReturn returns an error unless the sender of a request may return to a conversation, and
+// the request fits it. The resume token of somebody else is invalidated.
+func (s *Server) mayReturn(ctx context.Context, p who, o NewConversation, to place) error {
+	if !p.all && p.only != to.id && (p.only != "" || p.owner != to.owner) {
+		return errors.Join(errNoResume, s.stolen(ctx, to.id, o.Resume))
+	}
+	if !s.o.Keys.Vouches(to.owner) {
+		return errNoResume
+	}
+	if o.Transport != "" && o.Transport != to.transport || o.Agent != "" && o.Agent != to.agent {
+		return fail(http.StatusConflict, "other_transport", "this conversation is with agent %s over transport %s: expected the same, or neither field", to.agent, to.transport)
+	}
+	return nil
 }
 
 // agent returns the agent of a new conversation, or an error if it does not support

@@ -198,23 +198,9 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	if c, runs := s.o.Hub.Find(id); runs && !c.Over() {
 		return s.back(w, r, p, o, c) // another request has restored it
 	}
-	if s.o.Hub.Draining() {
-		// This process must not take it over: another node can.
-		if url, ok, err := s.o.Home.Holder(r.Context(), id); ok && err == nil {
-			return sentOn(r, o, url)
-		}
-		return hub.ErrDraining
-	}
-	call, err := s.o.Home.Restore(r.Context(), id)
-	if held, ok := errors.AsType[*port.HeldError](err); ok {
-		return sentOn(r, o, held.Node.URL)
-	}
-	if refused := notRestored(err); refused != nil {
-		return refused
-	}
+	call, err := s.takeOver(r, o, id)
 	if err != nil {
-		s.o.Log.Error("a conversation could not be continued", "conversation", id, "error", err)
-		return errStore
+		return err
 	}
 	begun := false
 	defer func() {
@@ -222,31 +208,13 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 			call.Over(id, false)
 		}
 	}()
-	if !p.all && p.only != id && (p.only != "" || p.owner != call.Owner) {
-		return errors.Join(errNoResume, s.stolen(r.Context(), id, o.Resume))
-	}
-	if !s.o.Keys.Vouches(call.Owner) {
-		return errNoResume
-	}
-	if err := fits(o, call.Agent, call.Transport); err != nil {
+	if err := s.mayReturn(r.Context(), p, o, place{id, call.Owner, call.Agent, call.Transport}); err != nil {
 		return err
 	}
 	o.Transport, call.Caller = call.Transport, callerNow(call.Owner, call.Caller)
 	var answer string
-	if call.Leg, answer, err = s.connect(r, o); err != nil {
+	if call.Leg, answer, err = s.reconnect(r, p, o, digest, id); err != nil {
 		return err
-	}
-	if leg, ok := call.Leg.(port.Returner); ok {
-		leg.Returning()
-	}
-	// This process now holds the conversation, so that no other issues tokens for
-	// it.
-	err = s.stillGood(r.Context(), digest, id)
-	if err == nil {
-		err = s.spend(r.Context(), p)
-	}
-	if err != nil {
-		return errors.Join(err, closeLeg(call.Leg))
 	}
 	c, err := s.o.Hub.Start(call) //nolint:contextcheck // it outlives the request
 	if errors.Is(err, hub.ErrRuns) {
@@ -258,6 +226,49 @@ func (s *Server) restore(w http.ResponseWriter, r *http.Request, p who, o NewCon
 	}
 	s.o.Log.Info("conversation continued", "conversation", id)
 	return s.created(w, r, c, answer, o.Resume)
+}
+
+// takeOver claims a conversation for this process and returns how it goes on. If another node
+// holds it, the error sends the client there.
+func (s *Server) takeOver(r *http.Request, o NewConversation, id string) (call hub.Call, err error) {
+	if s.o.Hub.Draining() {
+		// This process must not take it over: another node can.
+		if url, ok, err := s.o.Home.Holder(r.Context(), id); ok && err == nil {
+			return call, sentOn(r, o, url)
+		}
+		return call, hub.ErrDraining
+	}
+	call, err = s.o.Home.Restore(r.Context(), id)
+	if held, ok := errors.AsType[*port.HeldError](err); ok {
+		return call, sentOn(r, o, held.Node.URL)
+	}
+	if refused := notRestored(err); refused != nil {
+		return call, refused
+	}
+	if err != nil {
+		s.o.Log.Error("a conversation could not be continued", "conversation", id, "error", err)
+		return call, errStore
+	}
+	return call, nil
+}
+
+// reconnect returns the leg of a client that returns to a conversation that this process now
+// holds, so that no other issues tokens for it.
+func (s *Server) reconnect(r *http.Request, p who, o NewConversation, digest [sha256.Size]byte, id string) (leg port.Leg, answer string, err error) {
+	if leg, answer, err = s.connect(r, o); err != nil {
+		return nil, "", err
+	}
+	if back, ok := leg.(port.Returner); ok {
+		back.Returning()
+	}
+	err = s.stillGood(r.Context(), digest, id)
+	if err == nil {
+		err = s.spend(r.Context(), p)
+	}
+	if err != nil {
+		return nil, "", errors.Join(err, closeLeg(leg))
+	}
+	return leg, answer, nil
 }
 
 // stolen invalidates a resume token that was used without permission, since it may

@@ -217,15 +217,8 @@ func (s *Stream) take() (m Message, wait <-chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
-		if lost := f.events.lost; lost >= s.at {
-			gap := Gap{From: s.at, To: lost}
-			s.at = lost + 1
-			return Message{Type: TypeGap, Seq: lost, Payload: encode(gap)}, nil, nil
-		}
-		if lost := f.steps.lost; s.steps && lost >= s.atSteps {
-			gap := Gap{From: s.atSteps, To: lost, Steps: true}
-			s.atSteps = lost + 1
-			return Message{Type: TypeGap, Seq: gap.From - 1, Payload: encode(gap)}, nil, nil
+		if m, lost := s.gap(); lost {
+			return m, nil, nil
 		}
 		m, found := f.events.from(s.at)
 		if step, ok := f.steps.from(s.atSteps); s.steps && ok && (!found || step.Seq < m.Seq) {
@@ -235,10 +228,10 @@ func (s *Stream) take() (m Message, wait <-chan struct{}, err error) {
 		switch {
 		case found:
 			s.at = m.Seq + 1
-			if f.discreet && m.words && m.Seq < s.joined || s.visible != nil && !s.visible(m.owner) {
-				continue
+			if s.shows(&m) {
+				return m, nil, nil
 			}
-			return m, nil, nil
+			continue
 		case f.ended:
 			return Message{}, nil, io.EOF
 		}
@@ -247,6 +240,30 @@ func (s *Stream) take() (m Message, wait <-chan struct{}, err error) {
 		}
 		return Message{}, f.changed, nil
 	}
+}
+
+// gap returns the message about what was lost before the stream has returned it, if anything was.
+// The caller holds the lock of the feed.
+func (s *Stream) gap() (m Message, lost bool) {
+	if lost := s.f.events.lost; lost >= s.at {
+		gap := Gap{From: s.at, To: lost}
+		s.at = lost + 1
+		return Message{Type: TypeGap, Seq: lost, Payload: encode(gap)}, true
+	}
+	if lost := s.f.steps.lost; s.steps && lost >= s.atSteps {
+		gap := Gap{From: s.atSteps, To: lost, Steps: true}
+		s.atSteps = lost + 1
+		return Message{Type: TypeGap, Seq: gap.From - 1, Payload: encode(gap)}, true
+	}
+	return Message{}, false
+}
+
+// shows reports whether the watcher may see a message.
+func (s *Stream) shows(m *Message) bool {
+	if s.f.discreet && m.words && m.Seq < s.joined {
+		return false
+	}
+	return s.visible == nil || s.visible(m.owner)
 }
 
 // Close frees the stream. Further calls do nothing.
