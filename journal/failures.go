@@ -80,10 +80,7 @@ func (f *Failures) answered(now time.Time, ev conv.Event, st *conv.State) []Fail
 		}
 		return []Failure{f.giveUp(now, errclass.Of(e.Code).Name, f.retries(st))}
 	case conv.Summarized:
-		open := f.summary.open
-		if f.summary.open = false; open && e.Text == "" {
-			return []Failure{{Kind: "model", Class: errclass.Unknown, Attempt: 1, Latency: now.Sub(f.summary.at)}}
-		}
+		return f.summarized(now, e)
 	case conv.ToolDone:
 		delete(f.calls, e.ID)
 	case conv.TaskDone:
@@ -93,10 +90,7 @@ func (f *Failures) answered(now time.Time, ev conv.Event, st *conv.State) []Fail
 	case conv.TaskFailed:
 		return f.callFailed(now, e.ID, errclass.Of(e.Code).Name)
 	case conv.TaskAdopted:
-		if f.names == nil {
-			f.names = make(map[string]string)
-		}
-		f.names[e.Key] = e.Name
+		f.named(e.Key, e.Name)
 	case conv.PlayoutFailed:
 		return []Failure{{Kind: "voice", Class: errclass.Of(e.Code).Name, Attempt: 1, Latency: f.sinceSpoken(now, e.Turn)}}
 	case conv.Fault:
@@ -111,9 +105,47 @@ func (f *Failures) answered(now time.Time, ev conv.Event, st *conv.State) []Fail
 	return nil
 }
 
+// summarized handles the result of a request for a summary, which has failed if it is empty.
+func (f *Failures) summarized(now time.Time, e conv.Summarized) []Failure {
+	open := f.summary.open
+	if f.summary.open = false; !open || e.Text != "" {
+		return nil
+	}
+	return []Failure{{Kind: "model", Class: errclass.Unknown, Attempt: 1, Latency: now.Sub(f.summary.at)}}
+}
+
+// named notes the tool of a task.
+func (f *Failures) named(key, name string) {
+	if f.names == nil {
+		f.names = make(map[string]string)
+	}
+	f.names[key] = name
+}
+
 // overdue returns the failures of work that the machine has given up at a deadline.
 func (f *Failures) overdue(now time.Time, ev conv.Event, out *conv.Output, st *conv.State) (found []Failure) {
 	_, deadline := ev.(conv.DeadlinePassed)
+	found = f.cancelled(now, out, deadline)
+	if !deadline {
+		return found
+	}
+	failed := 0 // the agent's turn that has failed
+	if i := slices.IndexFunc(out.Turns, func(t conv.TurnEvent) bool { return t.Role == conv.RoleAgent && t.Type == conv.TurnFailed }); i >= 0 {
+		failed = out.Turns[i].Turn
+	}
+	switch a := &f.asked; {
+	case a.open && f.retries(st):
+		found = append(found, f.giveUp(now, Timeout, true))
+	case a.open && (failed != 0 && failed == a.turn || notified(out, "reply.incomplete") || f.goesOnWithout(st)):
+		found = append(found, f.giveUp(now, Timeout, false))
+	case failed != 0 && failed == f.spoken:
+		found = append(found, Failure{Kind: "voice", Class: Timeout, Attempt: 1, Latency: f.sinceSpoken(now, f.spoken)})
+	}
+	return found
+}
+
+// cancelled handles the calls that a step cancels. They are failures at a deadline.
+func (f *Failures) cancelled(now time.Time, out *conv.Output, deadline bool) (found []Failure) {
 	for _, e := range out.Effects {
 		if e, ok := e.(conv.CancelTool); ok && deadline {
 			found = append(found, f.callFailed(now, e.ID, Timeout)...)
@@ -121,21 +153,14 @@ func (f *Failures) overdue(now time.Time, ev conv.Event, out *conv.Output, st *c
 			delete(f.calls, e.ID)
 		}
 	}
-	if !deadline {
-		return found
-	}
-	failed := slices.IndexFunc(out.Turns, func(t conv.TurnEvent) bool { return t.Role == conv.RoleAgent && t.Type == conv.TurnFailed })
-	advice := f.asked.why == conv.RequestUnderstanding || f.asked.why == conv.RequestWording
-	switch a := &f.asked; {
-	case a.open && f.retries(st):
-		found = append(found, f.giveUp(now, Timeout, true))
-	case a.open && (failed >= 0 && out.Turns[failed].Turn == a.turn || notified(out, "reply.incomplete") ||
-		advice && st.Reply.Turn == a.turn && (st.Reply.Advised() || st.Reply.Request != a.request)):
-		found = append(found, f.giveUp(now, Timeout, false))
-	case failed >= 0 && out.Turns[failed].Turn == f.spoken:
-		found = append(found, Failure{Kind: "voice", Class: Timeout, Attempt: 1, Latency: f.sinceSpoken(now, f.spoken)})
-	}
 	return found
+}
+
+// goesOnWithout reports whether the reply goes on without the advice that was asked for.
+func (f *Failures) goesOnWithout(st *conv.State) bool {
+	a := &f.asked
+	advice := a.why == conv.RequestUnderstanding || a.why == conv.RequestWording
+	return advice && st.Reply.Turn == a.turn && (st.Reply.Advised() || st.Reply.Request != a.request)
 }
 
 // retries reports whether the open request will be made again after a pause.

@@ -20,18 +20,10 @@ func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 	life := time.NewTicker(t.o.Life)
 	defer life.Stop()
 	for {
-		r, ok, err := t.read(ctx, key)
+		r, ok, err := t.readAgain(ctx, key)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return "", ctx.Err()
-		case err != nil && t.closed.Load():
-			return "", fail("follow", key, err)
 		case err != nil:
-			t.o.Log.Warn("cannot read a task, trying again", "task", key, "err", err)
-			if wait.For(ctx, time.Second) != nil {
-				return "", ctx.Err()
-			}
-			continue
+			return "", err
 		case !ok && f.seen:
 			return "", &port.Failure{Code: codeCancelled, Message: "the task was called off"}
 		case !ok:
@@ -47,6 +39,25 @@ func (t *Tasks) Follow(ctx context.Context, key string, progress func(string)) (
 			return "", ctx.Err()
 		case <-life.C:
 		case <-sub.changed:
+		}
+	}
+}
+
+// readAgain reads a task until the database answers, ctx ends or t is closed.
+func (t *Tasks) readAgain(ctx context.Context, key string) (row, bool, error) {
+	for {
+		r, ok, err := t.read(ctx, key)
+		switch {
+		case err == nil:
+			return r, ok, nil
+		case ctx.Err() != nil:
+			return row{}, false, ctx.Err()
+		case t.closed.Load():
+			return row{}, false, fail("follow", key, err)
+		}
+		t.o.Log.Warn("cannot read a task, trying again", "task", key, "err", err)
+		if wait.For(ctx, time.Second) != nil {
+			return row{}, false, ctx.Err()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -102,10 +103,7 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 	}
 	exclusive := policy.Mode == Reject || policy.Mode == Replace
 	if exclusive {
-		whose := task.Caller
-		if whose == "" {
-			whose = task.Conversation
-		}
+		whose := cmp.Or(task.Caller, task.Conversation)
 		if err := t.db.alone(ctx, tx, strings.Join([]string{task.Agent, task.Call.Name, whose}, "\x1f")); err != nil {
 			return nil, nil, err
 		}
@@ -127,9 +125,14 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 			return nil, nil, err
 		}
 	}
+	return nil, replaced, t.insertRow(ctx, tx, task, callers, arguments)
+}
+
+// insertRow adds the row of a task whose key is not known.
+func (t *Tasks) insertRow(ctx context.Context, tx *sql.Tx, task port.Task, callers, arguments [][]byte) error {
 	sealed, err := t.vault.put("task", task.Key, task)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	limit := task.Limit
 	if limit <= 0 {
@@ -143,7 +146,7 @@ func (t *Tasks) insert(ctx context.Context, tx *sql.Tx, task port.Task) (refused
 	_, err = tx.ExecContext(ctx, t.db.text(`INSERT INTO hocket_tasks (key, agent, tool, conversation, caller, arguments, task, created, deadline)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`),
 		task.Key, task.Agent, task.Call.Name, task.Conversation, caller, arguments[0], sealed, now.UnixMilli(), now.Add(limit.Round(time.Millisecond)).UnixMilli())
-	return nil, replaced, err
+	return err
 }
 
 // duplicates returns the running tasks of the same tool and caller, or of the same
