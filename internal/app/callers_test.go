@@ -15,9 +15,8 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// TestCallerIsForgotten: when what is kept of a caller is deleted, over the API or in the
-// store, no file of the store has a word of theirs any more, and what is kept of others is
-// still there.
+// TestCallerIsForgotten checks that deleting a caller, over the API or in the store, removes
+// every word of theirs from the store's files and leaves the data of others.
 func TestCallerIsForgotten(t *testing.T) {
 	t.Setenv(DefaultKeysEnv, "office 0123456789abcdef-one")
 	for _, by := range []string{"the API", "the store"} {
@@ -95,7 +94,7 @@ func TestCallerIsForgotten(t *testing.T) {
 	}
 }
 
-// openTask leaves a task of ann's beside a store, that waits for her.
+// openTask adds a task of the caller ann, which has not ended, beside a store.
 func openTask(t *testing.T, path, conversation string) error {
 	t.Helper()
 	s, err := OpenStore(t.Context(), path, config.Store{}, false)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestChatWithModelAndAction checks that the config's model answers what the flows do not
-// cover, and that an action of a flow is an HTTP request.
+// TestChatWithModelAndAction checks that the config's model answers what no flow covers, and
+// that an action of a flow sends an HTTP request.
 func TestChatWithModelAndAction(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {

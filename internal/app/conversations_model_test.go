@@ -16,8 +16,8 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// A language model's answer to the flows is untrusted input. These models answer what would
-// do harm; the guards behind them must refuse it and ask.
+// A language model's answer to the flows is untrusted input. The models in this file give harmful
+// answers, which the guards must refuse, and the agent must ask instead.
 
 // scripted is a conversation, and the model's answers to some of its lines.
 type scripted struct {
@@ -235,8 +235,8 @@ func (c *scripted) hold(t *testing.T, tk *talker) (h *held, wrong []string) {
 	return h, wrong
 }
 
-// A mischief is a model that adds something harmful to what the words alone mean, whatever is
-// said.
+// A mischief is a model that understands the user's words and adds something harmful to them,
+// whatever was said.
 type mischief struct {
 	name string
 	// add returns the commands for a line; local are those of the words alone.
@@ -245,7 +245,7 @@ type mischief struct {
 	done func(added []dialog.Command, l *lineTaken) string
 }
 
-// mischiefAt is the moment at which a model is asked.
+// mischiefAt describes the conversation at the time when a model is asked.
 type mischiefAt struct {
 	agent *dialog.Agent
 	c     *talk
@@ -254,7 +254,7 @@ type mischiefAt struct {
 	other map[string]any // a value of each slot that no conversation has
 }
 
-// others are values that no conversation names.
+// others are values of slots that do not occur in any conversation.
 var others = map[string]any{
 	"origin": "Cincinnati", "destination": "Honolulu", "departure_date": "2026-04-17", "new_date": "2026-04-17", "booking_ref": "BK-55555",
 	"payee": "Ulrich Zander", "iban": "FR1420041010050500013M02606", "amount": 77.77, "account": "current",
@@ -328,7 +328,7 @@ var mischiefs = []mischief{
 	},
 }
 
-// addedValue returns which of the added values are in their slots.
+// addedValue describes the first added value that the agent has taken into a slot, or returns "".
 func addedValue(added []dialog.Command, l *lineTaken) string {
 	for _, c := range added {
 		if v, ok := others[c.Slot]; ok && sameValue(v, c.Value) && l.had(c.Slot, fmt.Sprint(v)) {

@@ -7,7 +7,8 @@ import (
 	"github.com/hocketvoice/hocket/task"
 )
 
-// TestDuplicates: each kind of tool has its policy under the name that a model calls.
+// TestDuplicates checks that the policy for duplicate tasks is found by the name that a model
+// calls, for each kind of tool.
 func TestDuplicates(t *testing.T) {
 	policy := duplicates(config.Tools{
 		MCP: []config.MCPServer{
@@ -33,7 +34,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// second is a policy for a second task.
+// second returns a policy for duplicate tasks.
 func second(mode, by string) config.CallPolicy {
 	return config.CallPolicy{Duplicates: mode, DuplicatesBy: by}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/hocketvoice/hocket/session"
 )
 
-// errand is an agent with something that takes a while, which it announces.
+// errand is an agent with a slow delegate, which it announces.
 const errand = `version: "1.0"
 settings:
   language: en
@@ -71,8 +71,8 @@ func answering(m porttest.Moment) bool {
 	return m.State == "listening.ready" && m.Quiet > frames(800*time.Millisecond)
 }
 
-// working returns a condition: the announcement has been over for a time, and the delegate
-// works.
+// working returns the condition that the delegate works and the announcement ended some time
+// ago.
 func working(after time.Duration) func(porttest.Moment) bool {
 	announced := false
 	return func(m porttest.Moment) bool {
@@ -82,7 +82,8 @@ func working(after time.Duration) func(porttest.Moment) bool {
 	}
 }
 
-// over returns a condition: the agent has been announcing its delegate's work for a time.
+// over returns the condition that the announcement of the delegate's work has been heard for some
+// time.
 func over(after time.Duration) func(porttest.Moment) bool {
 	n := 0
 	return func(m porttest.Moment) bool {

@@ -232,7 +232,8 @@ func (d *dialogue) watch(s session.Step) {
 	}
 }
 
-// said returns what was said by both, the agent's words whole, and what of them was cut off.
+// said returns the words of both sides, with the agent's full text, and the agent's texts that
+// were cut off.
 func (d *dialogue) said() (meant, unheard string) {
 	var said, cut strings.Builder
 	for _, id := range d.order {
@@ -328,7 +329,7 @@ func TestHostedConversations(t *testing.T) {
 	}
 }
 
-// cutsOnce returns a function that acts at the first step that is the right one.
+// cutsOnce returns a function that acts once, at the first step that fits.
 func cutsOnce(right func(session.Step) bool, act func(*hostedCall)) func(*hostedCall, session.Step) {
 	var once sync.Once
 	return func(c *hostedCall, s session.Step) {

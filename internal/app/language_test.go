@@ -20,8 +20,8 @@ type (
 func (*englishEars) Languages() []string  { return []string{"en"} }
 func (*englishVoice) Languages() []string { return []string{"en"} }
 
-// TestAgentInALanguageThatNoEngineKnows checks that such an agent is by text only, that the
-// start says so, and that a call is refused for good.
+// TestAgentInALanguageThatNoEngineKnows checks that such an agent serves conversations by text
+// only, that a note says so at the start, and that a call is refused with a permanent error.
 func TestAgentInALanguageThatNoEngineKnows(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string

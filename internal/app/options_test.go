@@ -74,7 +74,7 @@ func service(path, value string) string {
 	return section + ": " + mapping(entry)
 }
 
-// beside are keys of a section that another of its keys requires.
+// beside has, for a key, the other key of its section that it requires.
 var beside = map[string]string{"filter.echo_delay": "echo_level: -15dB", "recording.limit": "announced: true"}
 
 // TestEveryKeyArrives checks that each key of the config, set alone, changes an option.
@@ -168,7 +168,7 @@ func mapping(entry map[string]string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// values are some that the key takes and that are not its default.
+// values returns valid values of a key other than its default.
 func values(t *testing.T, k config.Key) []string {
 	switch {
 	case strings.HasSuffix(k.Path, ".code"):
@@ -397,8 +397,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestEverythingAtOnce checks that mistakes of the file and errors of the packages are one
-// list, in the order of the file.
+// TestEverythingAtOnce checks that mistakes in the file and errors of the packages are reported
+// together, in the order of the file.
 func TestEverythingAtOnce(t *testing.T) {
 	_, err := load(t, "language: xx\nfoo: 1\nlimits: {session: 10s, session_warning: 20s}\nturn: {silence: {after: x}}\n")
 	want := []string{"c.yaml:1:", "c.yaml:2:", "c.yaml:3:", "c.yaml:4:"}
@@ -454,8 +454,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestCarrierURL: the addresses of carriers are checked with the file, without a password that
-// they may have.
+// TestCarrierURL checks that invalid addresses of carriers are errors of the config, and that the
+// errors do not contain a password in the address.
 func TestCarrierURL(t *testing.T) {
 	for _, name := range []string{"twilio", "telnyx"} {
 		for text, want := range map[string]string{

@@ -26,9 +26,9 @@ import (
 // longGreeting is a greeting that a key can cut off.
 const longGreeting = "Hello. What you hear now is so long that a key must cut it off; otherwise it takes a minute."
 
-// phone serves an agent under a number of a carrier, with an access log, until the test ends. The
-// secrets are environment variables, without each of which the server does not start. It returns
-// the server and its URL.
+// phone serves an agent at a number of a carrier, with an access log, until the test ends, and
+// returns the server and its URL. It also checks that the server does not start if one of the
+// secrets, which are environment variables, is missing.
 func phone(t *testing.T, log io.Writer, carrier string, secrets map[string]string) (*Server, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,9 +119,9 @@ func forbidden(t *testing.T, method, address string) {
 	}
 }
 
-// TestTwilioCall calls a number of the program: the agent's greeting is heard, the conversation
-// has the caller's number, which no log has, a key stops the agent, and the conversation ends when
-// the caller hangs up.
+// TestTwilioCall calls a number of the program. It checks that the caller hears the greeting, that
+// the conversation has the caller's number and no log has it, that a key stops the agent, and that
+// the conversation ends when the caller hangs up.
 func TestTwilioCall(t *testing.T) {
 	log := &lockedBuffer{}
 	s, at := twilioPhone(t, log)
@@ -164,9 +164,9 @@ func greeted(t *testing.T, s *Server, c *fake.Call) string {
 	return all[0].ID
 }
 
-// TestTelnyxCall calls numbers of the program: the greeting is heard, a key stops the agent, the
-// conversation and the call end with each other, whoever ends them, no log has a number, a key or a token, and a call that is
-// there when the server stops is hung up.
+// TestTelnyxCall calls numbers of the program. It checks that the caller hears the greeting, that a
+// key stops the agent, that the end of the conversation ends the call and the other way round, that
+// no log has a number, a key or a token, and that a server that stops hangs up.
 func TestTelnyxCall(t *testing.T) {
 	log := &lockedBuffer{}
 	reach := &http.Client{} // of the server, whatever the address

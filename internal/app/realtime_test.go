@@ -16,8 +16,8 @@ import (
 	"github.com/hocketvoice/hocket/server/node"
 )
 
-// returning is a server to which Realtime clients come back whose conversations another node
-// has held.
+// returning is a server to which Realtime clients return after another node has held their
+// conversations.
 type returning struct {
 	t      *testing.T
 	mem    *porttest.Store
@@ -48,7 +48,7 @@ func newReturning(t *testing.T) *returning {
 	return &returning{t: t, mem: mem, server: s, resume: s.resumeRealtime()}
 }
 
-// left saves a conversation that a node has given up, with its token.
+// left saves a conversation that another node has released, and its token.
 func (r *returning) left(c journal.Checkpoint, token string) {
 	r.t.Helper()
 	b, err := c.Marshal()
@@ -68,7 +68,7 @@ func (r *returning) left(c journal.Checkpoint, token string) {
 	}
 }
 
-// want checks which conversation a token is valid for, and who holds it.
+// want checks which conversation a token is valid for, and which node holds the conversation.
 func (r *returning) want(what, token, id, node string) {
 	r.t.Helper()
 	digest := sha256.Sum256([]byte(token))

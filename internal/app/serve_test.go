@@ -506,8 +506,8 @@ func TestServeRealtime(t *testing.T) {
 	})
 }
 
-// TestBenchLatency: a server that runs is measured, with a key, by text and, if
-// this build speaks, as a browser.
+// TestBenchLatency measures a running server with a key, by text and, if this build has speech,
+// as a browser.
 func TestBenchLatency(t *testing.T) {
 	const key = "key-number-one-0123456789"
 	t.Setenv(DefaultKeysEnv, key)
@@ -532,8 +532,8 @@ func TestBenchLatency(t *testing.T) {
 	}
 }
 
-// TestServeRealtimeCall: a browser calls over the Realtime protocol, from a page
-// of another origin, with a key.
+// TestServeRealtimeCall checks that a browser can call over the Realtime protocol with a key, from
+// a page of another origin.
 func TestServeRealtimeCall(t *testing.T) {
 	const key = "key-number-one-0123456789"
 	t.Setenv(DefaultKeysEnv, key)
@@ -626,9 +626,9 @@ func TestServeRealtimeCall(t *testing.T) {
 	}
 }
 
-// TestServeClientSecretsOwner: what begins with an ephemeral key of the Realtime
-// protocol belongs to the owner of the API key that made it: it counts against
-// their limit, and they see it.
+// TestServeClientSecretsOwner checks that a conversation begun with an ephemeral key of the
+// Realtime protocol belongs to the owner of the API key that created it: it counts against the
+// owner's limit, and the owner sees it.
 func TestServeClientSecretsOwner(t *testing.T) {
 	t.Setenv(DefaultKeysEnv, "office office-key-0123456789, phone phone-key-0123456789")
 	r := serve(t, "server: {drain: off, max_per_key: 1, access_log: true}")

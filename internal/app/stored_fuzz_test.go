@@ -17,7 +17,7 @@ import (
 	"github.com/hocketvoice/hocket/store/sealed"
 )
 
-// damaged is a store whose rows hold what somebody has written into them.
+// damaged is a store whose rows have arbitrary contents.
 type damaged struct {
 	store.Engine
 	snapshot, records []byte
@@ -35,8 +35,8 @@ func (d *damaged) List(context.Context, int) ([]port.Entry, error) {
 	return []port.Entry{{ID: "c", Saved: time.Unix(1, 0)}}, nil
 }
 
-// FuzzStored: rows that anybody has written are shown, or said to be unreadable, sealed or
-// not; nothing is opened that the key has not sealed.
+// FuzzStored checks that rows with any contents are shown or reported as unreadable, with and
+// without a seal, and that nothing is opened that was not sealed with the key.
 func FuzzStored(f *testing.F) {
 	machine, err := conv.New(conv.Options{})
 	if err != nil {

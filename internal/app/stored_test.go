@@ -26,7 +26,7 @@ func (r *running) hold(line string) (id string) {
 	return r.holdWith("", line)
 }
 
-// holdWith is hold for a caller.
+// holdWith is like hold, for a caller.
 func (r *running) holdWith(caller, line string) (id string) {
 	r.t.Helper()
 	var made api.Created
@@ -199,10 +199,9 @@ func TestListReadsOnce(t *testing.T) {
 	list(all, 3, "a", "b", "broken")
 }
 
-// TestCallerIsFoundByTheirMark checks that listing the conversations of a caller does not
-// read those of others, whatever the keys of the store: also after a change of keys, and
-// after a key was lost, whose conversations may be the caller's. Conversations without a mark
-// are read once.
+// TestCallerIsFoundByTheirMark checks that listing the conversations of a caller does not read
+// those of others, also after the keys of the store were changed or one was lost. Conversations
+// without a mark are read once.
 func TestCallerIsFoundByTheirMark(t *testing.T) {
 	mem := &counting{Store: &porttest.Store{}}
 	store := func(keys ...byte) *Store {

@@ -12,9 +12,8 @@ import (
 const iban = "D E eight nine [700ms] three seven zero four [700ms] zero zero four four [700ms] " +
 	"zero five three two [700ms] zero one three zero [700ms] zero zero"
 
-// TestExamplesBySpeech holds calls with the examples, from sound to sound: pauses
-// inside numbers, a correction, a backchannel, an interruption, a cancel, a
-// confirmation.
+// TestExamplesBySpeech holds spoken calls with the examples: with pauses inside numbers, a
+// correction, a backchannel, an interruption, a cancellation and a confirmation.
 func TestExamplesBySpeech(t *testing.T) {
 	if raceDetector {
 		t.Skip("most of it is decoding, three times as slow with the race detector; `make test` holds these calls without it")

@@ -16,8 +16,8 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// callersHouse is a server with a store in which there are conversations and tasks of ann,
-// of another caller, and of ann of another key.
+// callersHouse is a server whose store has conversations and tasks of the caller ann, of another
+// caller, and of a caller of another key who is called ann too.
 func callersHouse(t *testing.T) (*house, *shelf) {
 	t.Helper()
 	s := newShelf()
@@ -51,8 +51,8 @@ func idsOf(list []StoredInfo) (ids []string) {
 	return ids
 }
 
-// TestCallers checks that a key lists, exports and deletes what is kept of its own callers:
-// stored, remembered and running conversations, and delegated work.
+// TestCallers checks that a key can list, export and delete the data of its own callers: stored,
+// remembered and running conversations, and delegated work.
 func TestCallers(t *testing.T) {
 	h, s := callersHouse(t)
 	h.key = keyOne
@@ -153,7 +153,7 @@ func (h *house) ended(id string) {
 	}
 }
 
-// TestCallersRefused checks who may not ask, and for what.
+// TestCallersRefused checks which requests about callers are refused.
 func TestCallersRefused(t *testing.T) {
 	h, s := callersHouse(t)
 	const at = "/v1/callers?caller=ann"

@@ -14,8 +14,8 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// TestContext checks that a client sets and reads the context of its conversation, and
-// that what it may not do is refused in words and changes nothing.
+// TestContext checks that a client can set and read the context of its conversation, and that an
+// invalid request is refused with a reason and changes nothing.
 func TestContext(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) {
 		o.Keys = mustKeys(t, "office "+keyOne+"\nphone "+keyTwo+"\n")
@@ -92,8 +92,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestContextFromTheStart checks that a conversation begins with the context of its request,
-// under the limits and with the errors of PATCH, and that a request that is refused begins none.
+// TestContextFromTheStart checks that a conversation begins with the context of its request, that
+// the limits and errors are those of PATCH, and that a refused request begins no conversation.
 func TestContextFromTheStart(t *testing.T) {
 	h := newHouse(t, hub.Options{}, func(o *Options) { o.MaxBody = 64 << 10 })
 	const set = `{"files":{"a.go":{"line":3.0}},"preferences":{"tone":"<b>"}}`
@@ -143,8 +143,8 @@ func TestContextFromTheStart(t *testing.T) {
 	}
 }
 
-// TestContextsSetAtOnce checks that clients that set entries at the same time lose nothing
-// of each other's, while the conversation goes on and is asked for it.
+// TestContextsSetAtOnce checks that clients that set entries at the same time do not overwrite each
+// other's entries while the conversation continues and others read the context.
 func TestContextsSetAtOnce(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	made := h.begin("flights")

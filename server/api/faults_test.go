@@ -23,7 +23,7 @@ import (
 // behind (TestMain checks for goroutines), and other conversations are not
 // affected.
 
-// works holds a few turns of another conversation.
+// works checks that another conversation works: it takes a few turns.
 func (h *house) works() {
 	h.t.Helper()
 	made := h.begin("flights")
@@ -34,7 +34,7 @@ func (h *house) works() {
 	ask[Empty](h, http.StatusAccepted, "POST", "/v1/conversations/"+made.ID+"/commands", `{"type":"endConversation"}`)
 }
 
-// streams is how many event streams the server counts.
+// streams returns the number of event streams that the server counts.
 func (h *house) streams() int {
 	h.api.mu.Lock()
 	defer h.api.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/hocketvoice/hocket/server/hub"
 )
 
-// This file tests what a process tells its client before the store has it: a process
-// that dies then must not leave the client with tokens that nobody knows.
+// This file tests that a process that dies before the store has its client's new tokens does not
+// leave the client without a valid token.
 
-// ledger is a home with a store that may fail, and that outlives its server.
+// ledger is a home whose store may fail. It outlives its server.
 type ledger struct {
 	Home
 
@@ -28,7 +28,7 @@ type ledger struct {
 	call   func() hub.Call
 }
 
-// Restore takes a conversation up as often as it is asked to.
+// Restore returns the conversation each time.
 func (l *ledger) Restore(_ context.Context, id string) (hub.Call, error) {
 	call := l.call()
 	call.ID = id
@@ -43,7 +43,7 @@ func (l *ledger) Restore(_ context.Context, id string) (hub.Call, error) {
 	return call, nil
 }
 
-// held is how often a conversation was restored and not given up.
+// held returns how many times a conversation was restored and not released.
 func (l *ledger) held(id string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,9 +135,9 @@ func TestClientHasTokensThatTheStoreDoesNot(t *testing.T) {
 	}
 }
 
-// TestReturnToAnOldCopy checks that a client that returns to a process whose
-// conversation another one has taken over is not let in, and not told that its token is
-// invalid either: the token that the other process has given is not known here.
+// TestReturnToAnOldCopy checks the answer to a client that returns to a process whose conversation
+// another process has taken over: it is refused, but not told that its token is invalid, since this
+// process does not know the tokens of the other one.
 func TestReturnToAnOldCopy(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		l, h := newLedger(t)
@@ -157,9 +157,9 @@ func TestReturnToAnOldCopy(t *testing.T) {
 	}
 }
 
-// TestReturnWhileTheConversationEnds checks that a client that returns while its
-// conversation ends here, to be continued, is asked to try again, and that the
-// conversation can be continued then: nobody holds it in vain.
+// TestReturnWhileTheConversationEnds checks that a client that returns while its conversation is
+// being ended here, so that it can continue elsewhere, is asked to try again, and that the
+// conversation can then be continued, because no node still holds it.
 func TestReturnWhileTheConversationEnds(t *testing.T) {
 	ending, ended := make(chan struct{}), make(chan struct{})
 	end := sync.OnceFunc(func() { close(ended) })

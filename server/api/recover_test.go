@@ -43,9 +43,9 @@ func (c *closedOnce) Call(_ context.Context, _ port.ToolCall, _ func(string)) (s
 	return `{"table": 7}`, nil
 }
 
-// TestRecoverLeavesTheDialoguesError: the command recover takes a dialogue out of its
-// error state while the machine listens: the action runs once more,
-// and the next request works.
+// TestRecoverLeavesTheDialoguesError checks that the command recover takes a dialogue out of its
+// error state while the machine listens, so that the action runs once more and the next request
+// works.
 func TestRecoverLeavesTheDialoguesError(t *testing.T) {
 	h := newHouse(t, hub.Options{}, nil)
 	tools := new(closedOnce)

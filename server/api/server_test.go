@@ -165,8 +165,7 @@ func (h *house) request(method, path, body string, headers ...string) *http.Requ
 	return r
 }
 
-// ask makes a request that is to be answered with a status, and reads the
-// answer.
+// ask makes a request, checks the status of the answer, and reads the answer.
 func ask[T any](h *house, status int, method, path, body string, headers ...string) T {
 	h.t.Helper()
 	got, b := h.do(method, path, body, headers...)
@@ -182,7 +181,7 @@ func ask[T any](h *house, status int, method, path, body string, headers ...stri
 	return v
 }
 
-// refused makes a request that is to be refused with a status and a code.
+// refused makes a request and checks that it is refused with a status and a code.
 func (h *house) refused(status int, code, method, path, body string, headers ...string) {
 	h.t.Helper()
 	f := ask[Failure](h, status, method, path, body, headers...)

@@ -29,8 +29,8 @@ type shelf struct {
 	cut    error // what a trace fails with behind its first line
 }
 
-// newShelf returns a store with three conversations of the owner office, one of
-// phone, one that cannot be read and one held elsewhere.
+// newShelf returns a store with three conversations of the owner office, one of the owner phone,
+// one that cannot be read and one that another node holds.
 func newShelf() *shelf {
 	s := &shelf{traces: map[string]string{"conv_1": "{\"format\":\"hocket trace\"}\n{\"at\":0}\n"}}
 	at := time.Date(2026, 11, 20, 12, 0, 0, 5000, time.UTC)
@@ -56,7 +56,7 @@ func (s *shelf) fails(all, traces error) {
 	s.broken, s.cut = all, traces
 }
 
-// List is one of [Stored].
+// List implements [Stored].
 func (s *shelf) List(_ context.Context, q StoredQuery) (list []StoredInfo, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *shelf) List(_ context.Context, q StoredQuery) (list []StoredInfo, err e
 	return list, s.broken
 }
 
-// Tasks is one of [Stored].
+// Tasks implements [Stored].
 func (s *shelf) Tasks(ctx context.Context, caller string) ([]port.TaskRecord, error) {
 	if s.broken != nil {
 		return nil, s.broken
@@ -80,12 +80,12 @@ func (s *shelf) Tasks(ctx context.Context, caller string) ([]port.TaskRecord, er
 	return s.tasks.TasksOf(ctx, caller)
 }
 
-// DeleteTasks is one of [Stored].
+// DeleteTasks implements [Stored].
 func (s *shelf) DeleteTasks(ctx context.Context, caller string, spare func(string) bool) (int, error) {
 	return s.tasks.DeleteTasksOf(ctx, caller, spare)
 }
 
-// Load is one of [Stored].
+// Load implements [Stored].
 func (s *shelf) Load(_ context.Context, id string) (d StoredDetails, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func (s *shelf) Load(_ context.Context, id string) (d StoredDetails, ok bool, er
 	return s.kept[i], true, nil
 }
 
-// Trace is one of [Stored].
+// Trace implements [Stored].
 func (s *shelf) Trace(_ context.Context, id string, w io.Writer) error {
 	s.mu.Lock()
 	trace, ok := s.traces[id]
@@ -130,7 +130,7 @@ func (w wave) WriteTo(to io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Recording is one of [Stored].
+// Recording implements [Stored].
 func (s *shelf) Recording(_ context.Context, id string) (Recording, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *shelf) Recording(_ context.Context, id string) (Recording, error) {
 	return wave{s.cut}, nil
 }
 
-// Delete is one of [Stored].
+// Delete implements [Stored].
 func (s *shelf) Delete(_ context.Context, id string) error {
 	if id == "conv_elsewhere" {
 		return &port.HeldError{Node: port.Node{ID: "node_2"}}

@@ -28,8 +28,7 @@ func (b *bench) Call(agent, transport string, c Changes) (hub.Call, error) {
 	return b.call(agent, transport)
 }
 
-// TestWorkbench checks that an agent is changed, and its instructions are shown, only for
-// developers.
+// TestWorkbench checks that only developers can change an agent and see its instructions.
 func TestWorkbench(t *testing.T) {
 	b := &bench{}
 	h := newHouse(t, hub.Options{}, func(o *Options) {

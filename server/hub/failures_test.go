@@ -25,7 +25,7 @@ import (
 	"github.com/hocketvoice/hocket/turn"
 )
 
-// troubled is a model and a tool that fail as a test says.
+// troubled is a model and a tool that fail when a test wants them to.
 type troubled struct {
 	mu    sync.Mutex
 	fails []error // of the next attempts; a nil answers
@@ -59,9 +59,9 @@ func (m *troubled) Reply(ctx context.Context, r port.Request, emit func(port.Del
 	return emit(port.Delta{Text: "Here it is."})
 }
 
-// TestFailures checks that operators see each failure and retry of a model and a tool,
-// with what kind, how often and how long, and without a word of anybody's; and that the
-// trace tells the same.
+// TestFailures checks that operators see each failure and retry of a model and a tool with its
+// kind, attempt and latency, without any words of the conversation, and that the trace has the
+// same failures.
 func TestFailures(t *testing.T) {
 	failure := func(code string) error {
 		return &port.Failure{Code: code, Message: "secret detail", Retryable: errclass.Of(code).Retries > 0}

@@ -10,8 +10,8 @@ import (
 	"github.com/hocketvoice/hocket/porttest"
 )
 
-// TestNothingIsLeft checks that no row of a deleted or expired conversation is left. Its
-// bytes are in the tables' files until these are vacuumed.
+// TestNothingIsLeft checks that no row of a deleted or expired conversation is left. PostgreSQL
+// removes the bytes from the tables' files later, when it vacuums them.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)

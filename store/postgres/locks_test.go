@@ -162,8 +162,8 @@ func TestClaimSeesWhatItWaitedFor(t *testing.T) {
 	}
 }
 
-// TestOfFiftyProcessesOneWins checks that one of fifty claimants with connections of their
-// own succeeds.
+// TestOfFiftyProcessesOneWins checks that of fifty claims at once, over connections of their own,
+// exactly one succeeds.
 func TestOfFiftyProcessesOneWins(t *testing.T) {
 	t.Parallel()
 	url := server.Database(t)

@@ -77,8 +77,8 @@ func snapshotsOfCall(t testing.TB, flights int) (snapshots [][]byte) {
 	return snapshots
 }
 
-// TestConversationGoesOn checks that a loaded snapshot restores the conversation, after every
-// event.
+// TestConversationGoesOn saves a snapshot after every event and checks that the conversation
+// restored from it is the same.
 func TestConversationGoesOn(t *testing.T) {
 	agent, problems := dialog.Parse(flightAgent(t))
 	if agent == nil {
@@ -109,8 +109,8 @@ func TestConversationGoesOn(t *testing.T) {
 	}
 }
 
-// lastOf returns the snapshots that the benchmarks save in turn. They differ, because SQLite
-// does not write unchanged pages.
+// lastOf returns different snapshots, which the benchmarks save in turn: SQLite does not write
+// unchanged pages.
 func lastOf(t testing.TB, flights int) (snapshots [][]byte, size int) {
 	t.Helper()
 	all := snapshotsOfCall(t, flights)
@@ -121,11 +121,11 @@ func lastOf(t testing.TB, flights int) (snapshots [][]byte, size int) {
 	return snapshots, size / len(snapshots)
 }
 
-// flights are those of a short call, and of a long one.
+// flights are the numbers of flights booked in a short and in a long call.
 var flights = []int{1, 12}
 
-// BenchmarkSave measures a checkpoint on the disk, with its share of moving the log into the
-// file, while 50 conversations take turns. Goal: below 200 us.
+// BenchmarkSave measures a checkpoint on the disk while 50 conversations take turns, including its
+// share of the time to move the log into the file. Goal: below 200 us.
 func BenchmarkSave(b *testing.B) {
 	for _, n := range flights {
 		snapshots, size := lastOf(b, n)

@@ -40,8 +40,8 @@ func patternNumber(b []byte) (n int, whole bool) {
 	return n, n >= 0 && n < 1<<40 && bytes.Equal(b, pattern(n))
 }
 
-// childEnv makes the test's program save without end into the file that the variable names,
-// and print each step when it is saved.
+// childEnv is an environment variable with the name of a file. With it the test's program saves
+// into the file until it is killed, and prints each step that it has saved.
 const childEnv = "HOCKET_STORE_TEST_CHILD"
 
 func child(path string) int {
@@ -120,7 +120,7 @@ func TestKilledBetweenSaves(t *testing.T) {
 	}
 }
 
-// TestTwoProcesses saves in two processes at once.
+// TestTwoProcesses checks that two processes can save into one file at once.
 func TestTwoProcesses(t *testing.T) {
 	path := newPath(t)
 	cmd := childOn(t, path)
@@ -181,8 +181,8 @@ func image(t testing.TB) []byte {
 	return b
 }
 
-// believed opens a damaged file and loads everything. It returns how many snapshots were
-// there and how many calls failed, and fails the test if one is not what was saved.
+// believed opens a damaged file and loads everything. It returns how many snapshots it found and
+// how many calls failed. It fails the test if a snapshot differs from the one that was saved.
 func believed(t testing.TB, path string) (there, failed int) {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Path: path})
