@@ -169,6 +169,7 @@ var workers = map[string]string{
 	"leg/sip: (*Server).serve":                "the server's Close",
 	"leg/sip: (*Server).work":                 "the server's Close",
 	"leg/sip: (*call).start":                  "the server's Close, which ends all calls",
+	"leg/sip: (*Server).place":                "the server's Close, which ends all calls",
 	"leg/sip: (*call).whenOver":               "the function that it returns",
 	"leg/telnyx: (*Server).admit":             "the server's Close, which hangs up all calls",
 	"leg/telnyx: (*Server).Close":             "nobody: a timer's callback that only cancels commands, stopped before Close returns",

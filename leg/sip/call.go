@@ -78,6 +78,10 @@ func (s *Server) onInvite(req *sip.Request, tx sip.ServerTransaction) {
 		s.inDialog((*call).onReinvite)(req, tx)
 		return
 	}
+	cancelled := newFact()
+	if !tx.OnCancel(func(*sip.Request) { cancelled.happen() }) {
+		return
+	}
 	user, ok := s.user(req, tx)
 	if !ok {
 		return
@@ -103,28 +107,25 @@ func (s *Server) onInvite(req *sip.Request, tx sip.ServerTransaction) {
 			return
 		}
 	}
-	c, err := s.newCall(req, in, first)
+	c, err := s.newCall(req, in, first, cancelled)
 	if err != nil {
 		s.answer(tx, respond(req, statusOf(err)))
 		return
 	}
 	c.timer = timer
-	if !tx.OnCancel(func(*sip.Request) { c.end("cancelled", "caller"); c.over.happen() }) {
-		c.end("cancelled", "caller")
-		c.over.happen()
-	}
 	c.begin(req, tx, offered)
 }
 
-// newCall takes a call that is admitted, with a stream that follows what was offered.
-func (s *Server) newCall(req *sip.Request, in Incoming, first agreement) (*call, error) {
+// newCall takes a call that is admitted, with a stream that follows what was offered. The call is over
+// when it is cancelled.
+func (s *Server) newCall(req *sip.Request, in Incoming, first agreement, over *fact) (*call, error) {
 	peer := in.Source.Addr().Unmap()
 	v, contact := s.via(req.Transport(), peer)
 	d, err := newServed(req, contact, v)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{Incoming: in, s: s, dialog: d, over: newFact(), gone: newFact(), wake: make(chan struct{}, 1), updates: lists(headerOf(req, "Allow", ""), "UPDATE")}
+	c := &call{Incoming: in, s: s, dialog: d, over: over, gone: newFact(), wake: make(chan struct{}, 1), updates: lists(headerOf(req, "Allow", ""), "UPDATE")}
 	if err := s.add(c); err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func New(o Options) (_ *Server, err error) {
 		s.codecs = append(s.codecs, codecs[name])
 	}
 	quiet := slog.New(slog.DiscardHandler) // the library logs whole messages
-	unlimitMessages()
+	prepareLibrary()
 	s.ua, err = sipgo.NewUA(
 		sipgo.WithUserAgent(userAgent), sipgo.WithUserAgentParser(newParser()),
 		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
@@ -117,9 +117,13 @@ func newParser() *sip.Parser {
 	return p
 }
 
-// unlimitMessages lets the library send answers over UDP that are longer than a packet of Ethernet: an
-// answer must go the way that the request came (RFC 3261, section 18.2.2).
-var unlimitMessages = sync.OnceFunc(func() { sip.UDPMTUSize = maxMessage + 200 })
+// prepareLibrary sets what the library has for all its users. Answers over UDP may be longer than a packet
+// of Ethernet: an answer must go the way that the request came (RFC 3261, section 18.2.2). The library's
+// remarks about its connections help nobody.
+var prepareLibrary = sync.OnceFunc(func() {
+	sip.UDPMTUSize = maxMessage + 200
+	sip.SetDefaultLogger(slog.New(slog.DiscardHandler))
+})
 
 // listen opens the ports.
 func (s *Server) listen(srv *sipgo.Server) error {
