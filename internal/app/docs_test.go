@@ -13,6 +13,7 @@ import (
 
 	"github.com/hocketvoice/hocket/conv"
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/llm"
 	"github.com/hocketvoice/hocket/leg/sip"
 	"github.com/hocketvoice/hocket/provider/realtime"
 	"github.com/hocketvoice/hocket/server/gate"
@@ -213,7 +214,7 @@ func engineDefaults(t *testing.T) map[string]string {
 	for path, v := range map[string]any{
 		"language": o.Language, "privacy": string(o.Privacy), "history_limit": o.HistoryLimit, "summary_turns": o.SummaryTurns,
 		"speak_notices": o.SpeakNotices, "resume_after_false_interruption": o.ResumeAfterFalseInterruption,
-		"turn.policy": o.Endpoint, "dead_air.off": o.DeadAir.Off, "dead_air.steps[].end": false,
+		"model.api": llm.Chat, "models[].api": llm.Chat, "turn.policy": o.Endpoint, "dead_air.off": o.DeadAir.Off, "dead_air.steps[].end": false,
 		"turn.easyturn.aggressive": false,
 		"speech.recognizer":        DefaultRecognizer, "speech.synthesizer": DefaultSynthesizer,
 		"speech.detector": DefaultDetector, "speech.end_of_turn": DefaultEndOfTurn, "filter.echo": echoDefault(t),
@@ -229,8 +230,8 @@ func engineDefaults(t *testing.T) map[string]string {
 		"greeting", "filter.echo_level", "filter.echo_delay", "dead_air.steps[].after", "dead_air.steps[].code", "limits.feedback[].after",
 		"limits.feedback[].code", "speech.voice", "speech.silero.weights", "speech.models", "speech.piper.network",
 		"speech.pocketsphinx.acoustic_model", "speech.pocketsphinx.language_model", "speech.pocketsphinx.dictionary",
-		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens",
-		"models[].name", "models[].base_url", "models[].key_env", "models[].api_version", "models[].organization", "models[].max_tokens",
+		"store.path", "store.keys", "store.keep", "model.name", "model.base_url", "model.key_env", "model.api_version", "model.organization", "model.max_tokens", "model.window",
+		"models[].name", "models[].base_url", "models[].key_env", "models[].api_version", "models[].organization", "models[].max_tokens", "models[].window",
 		"server.path", "server.keys.file", "server.origins", "server.trusted_proxies", "server.tls.cert", "server.tls.key", "server.max_per_key",
 		"server.webrtc.addr", "server.webrtc.ports", "server.webrtc.tcp", "server.webrtc.public_ips",
 		"server.webrtc.ice_servers[].urls", "server.webrtc.ice_servers[].secret_env", "server.webrtc.ice_servers[].username",
@@ -399,13 +400,15 @@ func written(v reflect.Value) string {
 	}
 }
 
-// TestProvidersDocument checks that docs/providers.md has the table of the code.
+// TestProvidersDocument checks that docs/providers.md has the tables of the code.
 func TestProvidersDocument(t *testing.T) {
 	b, err := os.ReadFile("../../docs/providers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := ProvidersTable(); !strings.Contains(string(b), "\n"+want+"\n") {
-		t.Errorf("docs/providers.md does not have this table:\n%s", want)
+	for _, want := range []string{ProvidersTable(), ModelsTable()} {
+		if !strings.Contains(string(b), "\n"+want+"\n") {
+			t.Errorf("docs/providers.md does not have this table:\n%s", want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"sync"
 
 	"github.com/hocketvoice/hocket/dialog/agent"
@@ -40,11 +39,7 @@ func NewModel(c config.Model) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	host := model.BaseURL(c)
-	if u, err := url.Parse(host); err == nil {
-		host = u.Host
-	}
-	return &Model{Model: m, Name: c.Name + " at " + host}, nil
+	return &Model{Model: m, Name: c.Name + " at " + model.Host(c)}, nil
 }
 
 // Probe checks that the server answers and accepts the key: see [llm.Model.Probe].

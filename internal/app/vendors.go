@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/llm"
 	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/internal/socket"
@@ -218,6 +219,20 @@ func yes(b bool) string {
 		return "yes"
 	}
 	return "–"
+}
+
+// ModelsTable returns a table in Markdown of the vendors of language models.
+func ModelsTable() string {
+	var b strings.Builder
+	b.WriteString("| thinks | `api` | key | host | a model |\n|---|---|---|---|---|\n")
+	for _, v := range llm.Vendors() {
+		api := v.API
+		if v == llm.Vendors()[0] {
+			api += "`, `" + llm.Responses
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | `%s` | `%s` | `%s` |\n", v.Name, api, v.KeyEnv, v.Host(), v.Model)
+	}
+	return b.String()
 }
 
 // ProvidersTable returns a table in Markdown of the speech services that are reached over a

@@ -12,16 +12,22 @@ import (
 
 // checkCmd validates files that users write.
 type checkCmd struct {
-	Paths []string `arg:"" name:"path" placeholder:"PATH" help:"A config file, an agent file, or a folder whose *.yaml files make up one agent."`
+	Paths []string `arg:"" optional:"" name:"path" placeholder:"PATH" help:"A config file, an agent file, or a folder whose *.yaml files make up one agent."`
+	Live  bool     `help:"Try the services whose keys are in the environment or the config, and print how fast they are."`
 }
 
 // Help returns the long help.
 func (checkCmd) Help() string {
-	return `Prints all problems at once, with file, line and a suggestion. Exit status 2 if one of them is an error.`
+	return `Prints all problems at once, with file, line and a suggestion. Exit status 2 if one of them is an error.
+
+With --live it then sends a few words to each language model and speech service that the config names, or whose vendor's key is in the environment. The vendors may charge for them. Exit status 1 if one of them fails.`
 }
 
 // Run runs the command.
 func (c *checkCmd) Run(s *streams) error {
+	if len(c.Paths) == 0 && !c.Live {
+		return badInputf("nothing to check: expected a PATH, or --live")
+	}
 	all := make([]checked, len(c.Paths))
 	configs, agents := "the config file", "the agent's file"
 	for i, path := range c.Paths {
@@ -55,6 +61,9 @@ func (c *checkCmd) Run(s *streams) error {
 	}
 	if failed {
 		return errProblems
+	}
+	if c.Live {
+		return live(s, all)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type initCmd struct {
 
 // Help returns the long help.
 func (initCmd) Help() string {
-	return `Writes agent.yaml, hocket.yaml (its config), hours.sh (a tool) and test.txt (for hocket test). Writes nothing if one of these files exists. To find a language model, looks for API keys in the environment and for servers on this machine (Ollama, LM Studio, llama.cpp). Never writes a key: the config names the variable that holds it.`
+	return `Writes agent.yaml, hocket.yaml (its config), hours.sh (a tool) and test.txt (for hocket test). Writes nothing if one of these files exists. To find a language model, looks for API keys in the environment and for servers on this machine (Ollama, LM Studio, llama.cpp). Vendors of speech whose key is in the environment hear and speak for the agent. Never writes a key: the config names the variable that holds it.`
 }
 
 //go:embed starter
@@ -47,7 +47,8 @@ func (c *initCmd) Run(s *streams) error {
 	if template == "" && m.found {
 		template = "model"
 	}
-	files, err := starterFiles(cmp.Or(template, "flows"), m)
+	speech := findSpeech(os.Getenv)
+	files, err := starterFiles(cmp.Or(template, "flows"), m, speech)
 	if err != nil {
 		return err
 	}
@@ -63,14 +64,14 @@ func (c *initCmd) Run(s *streams) error {
 	if filepath.Clean(c.Dir) != "." {
 		cd = "cd " + c.Dir + " && "
 	}
-	return s.printf("\n%s\n\n%shocket chat --agent agent.yaml --config hocket.yaml\n", m.remark(template), cd)
+	return s.printf("\n%s\n\n%shocket chat --agent agent.yaml --config hocket.yaml\n", m.remark(template)+speech.remark(), cd)
 }
 
 // starterFile is a file of a first agent.
 type starterFile struct{ name, what, text string }
 
-// starterFiles returns the files of a template, with the found model.
-func starterFiles(template string, m foundModel) ([]starterFile, error) {
+// starterFiles returns the files of a template, with the model and the speech that were found.
+func starterFiles(template string, m foundModel, speech foundSpeech) ([]starterFile, error) {
 	var errs []error
 	read := func(name string) string {
 		b, err := starter.ReadFile("starter/" + name)
@@ -89,6 +90,7 @@ func starterFiles(template string, m foundModel) ([]starterFile, error) {
 	if template != "flows" {
 		model = "\n" + m.section()
 	}
+	model += speech.section()
 	files := []starterFile{
 		{"agent.yaml", "the agent", agent},
 		{"hocket.yaml", "its config: the model, the tools", strings.Replace(read("hocket.yaml"), "%MODEL%\n", model, 1)},

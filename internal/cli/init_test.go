@@ -16,13 +16,10 @@ import (
 // noModels hides the models of the machine that runs the test.
 func noModels(t *testing.T) {
 	t.Helper()
-	for _, v := range llm.Vendors() {
-		t.Setenv(v.KeyEnv, "")
-	}
+	noKeys(t)
 	servers := localServers
 	t.Cleanup(func() { localServers = servers })
 	localServers = []localServer{{"Ollama", "http://127.0.0.1:1/v1", ""}}
-	t.Chdir(t.TempDir())
 }
 
 // clerkModel is a fake model that calls the tool opening_hours if asked for hours, and
@@ -126,6 +123,43 @@ func TestInitNeverWritesAKey(t *testing.T) {
 		if host := llm.ForeignHost(o.Model.KeyEnv, model.BaseURL(o.Model)); host != "" || o.Model.KeyEnv != v.KeyEnv {
 			t.Errorf("%s: %+v, the key of %s", v.Name, o.Model, host)
 		}
+	}
+}
+
+// TestInitFindsSpeech checks that the config names the vendors of speech whose keys are there, and
+// that it is valid.
+func TestInitFindsSpeech(t *testing.T) {
+	for name, test := range map[string]struct {
+		env  []string
+		want []string
+	}{
+		"one for both":  {[]string{"SONIOX_API_KEY"}, []string{"recognizer: soniox ", "synthesizer: soniox "}},
+		"one that says": {[]string{"ELEVENLABS_API_KEY"}, []string{"synthesizer: elevenlabs "}},
+		"two":           {[]string{"CARTESIA_API_KEY", "DEEPGRAM_API_KEY"}, []string{"recognizer: deepgram ", "synthesizer: cartesia "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			noModels(t)
+			for _, key := range test.env {
+				t.Setenv(key, "sk-very-secret")
+			}
+			out := output(t, "", "init")
+			b, err := os.ReadFile("hocket.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			config := string(b)
+			for _, line := range test.want {
+				if !strings.Contains(config, "\n  "+line) {
+					t.Errorf("the config has no %q:\n%s", line, config)
+				}
+			}
+			if strings.Count(config, "recognizer:")+strings.Count(config, "synthesizer:") != len(test.want) || strings.Contains(out+config, "sk-very-secret") {
+				t.Errorf("%s\n%s", out, config)
+			}
+			if out := output(t, "", "check", "agent.yaml", "hocket.yaml"); out != "agent.yaml: ok\nhocket.yaml: ok\n" {
+				t.Errorf("check prints\n%s", out)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -43,6 +44,15 @@ func of(c config.Model) protocol {
 
 // BaseURL returns the URL of a described model's server.
 func BaseURL(c config.Model) string { return cmp.Or(c.BaseURL, of(c).baseURL) }
+
+// Host returns the host of a described model's server, for people.
+func Host(c config.Model) string {
+	base := BaseURL(c)
+	if u, err := url.Parse(base); err == nil {
+		return u.Host
+	}
+	return base
+}
 
 // New returns a described model. It does not contact the server.
 func New(c config.Model) (*llm.Model, error) {
