@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -91,7 +92,11 @@ func (p *peer) Request(ctx context.Context, method string, params, result any, p
 		delete(p.answers, id)
 		p.mu.Unlock()
 	}()
-	call, err := p.conn.DispatchCall(ctx, method, params, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
+	own, err := numbered(params, id)
+	if err != nil {
+		return err
+	}
+	call, err := p.conn.DispatchCall(ctx, method, own, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
 	if err != nil {
 		return err
 	}
@@ -104,6 +109,21 @@ func (p *peer) Request(ctx context.Context, method string, params, result any, p
 		return u.error
 	}
 	return err
+}
+
+// numbered returns the parameters of a request with its id as the field request: libraries do not
+// show the id to whoever carries out a request.
+func numbered(params any, id uint64) (json.RawMessage, error) {
+	b, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return nil, err
+	}
+	fields["request"] = json.RawMessage(strconv.FormatUint(id, 10))
+	return json.Marshal(fields)
 }
 
 // unwanted is an error of part: the answer is no longer wanted.
