@@ -55,6 +55,8 @@ func (t *turn) noCommandLeft() {
 	case t.barred != nil:
 		t.st.Misses = 0
 		t.cannotHandle("not_possible")
+	case t.sealed() && t.before == Completed && t.heard().AddsCondition():
+		t.doneAlready()
 	case !t.askWhich() && !t.offerOnly():
 		t.notUnderstood()
 	}

@@ -162,6 +162,9 @@ func doubts() (all []symptom) {
 	for _, text := range []string{"no wait", "wait", "hold on", "no no no", "don't"} {
 		add("what was sent seems to be called off by: "+text, "examples/bank", told("done already", nil), append(sent[:3:3], text)...)
 	}
+	for _, text := range []string{"but only if it arrives today", "oh wait, only if it arrives today", "if my balance is over 100"} {
+		add("what was sent depends on something said too late: "+text, "examples/bank", told("done already", nil), append(sent[:3:3], text)...)
+	}
 	add("no thanks is told that it is done", "examples/bank", neverSays("done already"), append(sent[:3:3], "no thanks")...)
 	add("whether it was sent is answered with the amount", "examples/bank", neverSays("The amount is"), append(ready, "did you already send it?")...)
 	add("the amount is not told", "examples/bank", told("The amount is 50 euros", nil), append(ready, "what is the amount?")...)

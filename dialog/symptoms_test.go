@@ -498,6 +498,8 @@ func lostSymptoms() (all []symptom) {
 	add("yes to the offered time is not understood", "clinic", "full name", map[string]any{"visit_time": "12:30"}, append(slices.Clone(taken), "yes")...)
 	add("no to the offered time takes it", "clinic", "time", map[string]any{"visit_time": nil}, append(slices.Clone(taken), "no")...)
 	add("another time than the offered one", "clinic", "full name", map[string]any{"visit_time": "15:00"}, append(slices.Clone(taken), "three pm")...)
+	add("for 7 days is lost in an answer", "clinic", "for 7 days", map[string]any{"visit_date": "2026-01-12"}, "I need an appointment with Doctor Chen", "for 7 days from Monday")
+	add("for 7 days is lost in a request", "clinic", "for 7 days", map[string]any{"visit_date": "2026-01-12"}, "I need an appointment with Doctor Chen for 7 days from Monday")
 	add("two appointments are one", "clinic", "two appointments", nil, "I need two appointments with Doctor Adams on Friday")
 	return all
 }

@@ -61,6 +61,26 @@ func (r dateReader) stretch(toks []Token, i, k, j int) bool {
 	return begins > 0 && weekday+named == 0
 }
 
+// Lasts reads how long something lasts that begins on a day, at token i: "for 7 days" in "for 7 days
+// from Monday". It returns the number and the number of tokens, or 0 tokens.
+func (r Reader) Lasts(i int) (number any, n int) {
+	c, toks := &r.Lang.calendar, r.Toks
+	_, n = c.lasting.At(toks, i)
+	if n == 0 {
+		return nil, 0
+	}
+	dates := dateReader{l: r.Lang, today: DateOf(r.Now)}
+	count, m := dates.count(toks, i+n)
+	k := i + n + m
+	if m == 0 || k+1 >= len(toks) || c.units[toks[k].Text] == 0 {
+		return nil, 0
+	}
+	if _, begins := c.after.At(toks, k+1); begins == 0 {
+		return nil, 0
+	}
+	return Number(float64(count)), k + 1 - i
+}
+
 // count reads a number or an article.
 func (r dateReader) count(toks []Token, k int) (int, int) {
 	if k >= len(toks) {

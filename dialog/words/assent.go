@@ -81,6 +81,20 @@ func (t *Reading) CallsOff() bool {
 	return n < len(core) || doNot == n
 }
 
+// AddsCondition reports whether the message is a condition of what was said before: "but only if it
+// is refundable".
+func (t *Reading) AddsCondition() bool {
+	l, toks := t.a.def.Lang, t.a.def.Lang.Trim(t.rd.Toks)
+	for {
+		n := len(toks)
+		if toks = l.Trim(l.Clauses.TrimLeft(l.Weak.TrimLeft(toks))); len(toks) == n {
+			break
+		}
+	}
+	_, n := l.Conditions.At(toks, 0)
+	return n > 0
+}
+
 // Hedged reports whether the message contains a yes.
 func (t *Reading) Hedged() bool {
 	w := t.answerWords(t.rd.Toks)

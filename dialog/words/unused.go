@@ -19,8 +19,9 @@ const (
 	maxTold   = 3 // parts of a message
 )
 
-// leftOver returns the parts of the message that the commands do not use and that may
-// matter to the flow: words other than its own and its values, in short clauses.
+// leftOver returns the parts of a request that the commands do not use and that may
+// matter to the flow: words other than its own and its values, in short clauses. Of an answer it
+// returns how long something is to last.
 func (t *message) leftOver(cmds []command.Command) []string {
 	var f *agent.Flow
 	for _, c := range cmds {
@@ -31,12 +32,19 @@ func (t *message) leftOver(cmds []command.Command) []string {
 			f = t.a.def.FlowIndex[c.Flow]
 		}
 	}
+	answers := f == nil
+	if answers {
+		f = t.flow
+	}
 	if f == nil || !changes(f) || t.a.exactTrigger(t.rd.Toks) == f {
 		return nil
 	}
 	left := &leftovers{message: t, of: f, used: make(usages, len(t.rd.Toks))}
+	if answers {
+		return left.stretches(cmds)
+	}
 	left.markAll(cmds)
-	out := left.conditions()
+	out := append(left.conditions(), left.stretches(cmds)...)
 	for i := 0; i < len(t.rd.Toks) && len(out) < maxTold; {
 		end := left.clauseEnd(i)
 		if about := slices.Contains(left.used[i:end], byFlow); about || end-i <= maxStory {
@@ -73,6 +81,20 @@ func (t *leftovers) conditions() (out []string) {
 		}
 		t.used.mark(i, end-i, byFlow)
 		out = append(out, strings.Trim(value.SpanText(t.rd.Raw, toks, i, end), ".,;:!?"))
+	}
+	return out
+}
+
+// stretches returns how long something is to last, if no value says so: "for 7 days". It marks the
+// words.
+func (t *leftovers) stretches(cmds []command.Command) (out []string) {
+	for i := range t.rd.Toks {
+		number, n := t.rd.Lasts(i)
+		if n == 0 || slices.ContainsFunc(cmds, func(c command.Command) bool { return c.Gives() && value.Equal(value.Canonical(c.Value), number) }) {
+			continue
+		}
+		t.used.mark(i, n, byFlow)
+		out = append(out, value.SpanText(t.rd.Raw, t.rd.Toks, i, i+n))
 	}
 	return out
 }
