@@ -175,17 +175,9 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 	if token != "" && s.callBack(w, r, from, token, offer) {
 		return
 	}
-	call, answer, err := s.o.Answer(r.Context(), offer)
-	switch {
-	case errors.Is(err, ErrBusy):
-		httpError(w, http.StatusServiceUnavailable, wire.Invalid(wire.CodeRateLimit, "", "There are too many calls."))
-		return
-	case err != nil:
-		httpError(w, http.StatusBadRequest, wire.Invalid("invalid_offer", "sdp", "The offer cannot be answered: %v", err))
-		return
-	case call.Rate() != legRate:
-		_ = call.Close()
-		httpError(w, http.StatusInternalServerError, &wire.Error{Type: wire.ServerError, Message: "Calls have another sampling rate than 24 kHz."})
+	call, answer, status, bad := s.answerOffer(r.Context(), offer)
+	if bad != nil {
+		httpError(w, status, bad)
 		return
 	}
 	var a *arrival
@@ -206,6 +198,21 @@ func (s *Server) serveCalls(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answered(w, a, answer)
+}
+
+// answerOffer returns the call for an offer and the answer, or an error with its status.
+func (s *Server) answerOffer(ctx context.Context, offer string) (call Call, answer string, status int, bad *wire.Error) {
+	call, answer, err := s.o.Answer(ctx, offer)
+	switch {
+	case errors.Is(err, ErrBusy):
+		return nil, "", http.StatusServiceUnavailable, wire.Invalid(wire.CodeRateLimit, "", "There are too many calls.")
+	case err != nil:
+		return nil, "", http.StatusBadRequest, wire.Invalid("invalid_offer", "sdp", "The offer cannot be answered: %v", err)
+	case call.Rate() != legRate:
+		_ = call.Close()
+		return nil, "", http.StatusInternalServerError, &wire.Error{Type: wire.ServerError, Message: "Calls have another sampling rate than 24 kHz."}
+	}
+	return call, answer, http.StatusCreated, nil
 }
 
 // statusOf returns the HTTP status for a conversation or a secret that could not be

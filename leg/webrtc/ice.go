@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,11 +40,17 @@ func (s ICEService) Validate() error {
 	turn := false
 	for _, u := range s.URLs {
 		scheme, rest, _ := strings.Cut(u, ":")
-		if scheme != "stun" && scheme != "stuns" && scheme != "turn" && scheme != "turns" || rest == "" || strings.HasPrefix(rest, "//") || strings.ContainsAny(rest, " @") {
+		if !slices.Contains([]string{"stun", "stuns", "turn", "turns"}, scheme) || rest == "" || strings.HasPrefix(rest, "//") || strings.ContainsAny(rest, " @") {
 			return fmt.Errorf("url %q must be stun:HOST, turn:HOST or turns:HOST, with :PORT and ?transport= where needed", u)
 		}
 		turn = turn || strings.HasPrefix(scheme, "turn")
 	}
+	return s.checkCredentials(turn)
+}
+
+// checkCredentials returns an error if the credentials are incomplete or contradict each other.
+// turn says that there is a TURN server, which needs them.
+func (s ICEService) checkCredentials(turn bool) error {
 	switch {
 	case s.Valid < 0:
 		return errors.New("the time of validity must not be negative")

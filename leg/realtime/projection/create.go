@@ -24,14 +24,8 @@ func (p *Projection) createResponse(e *wire.ClientEvent) *wire.Error {
 	if p.session.Type == wire.TypeTranscription {
 		return wire.Invalid(wire.CodeInvalidValue, "type", "A transcription session makes no responses.")
 	}
-	for i := range params.Input {
-		if it := &params.Input[i]; it.Type == wire.ItemReference {
-			known := p.items.find(it.ID)
-			if known == nil {
-				return wire.Invalid(wire.CodeItemReference, "response.input", "Error creating response: the item with id '%s' does not exist.", it.ID)
-			}
-			params.Input[i] = known.Clone()
-		}
+	if bad := p.resolve(params.Input); bad != nil {
+		return bad
 	}
 	if params.Voice != "" && p.spoken && params.Voice != p.session.Output.Voice && !params.OutOfBand {
 		return wire.Invalid(wire.CodeCannotUpdateVoice, "response.audio.output.voice", "Cannot update a conversation's voice if assistant audio is present.")
@@ -63,6 +57,20 @@ func (p *Projection) createResponse(e *wire.ClientEvent) *wire.Error {
 	p.create = q
 	p.idleAt = time.Time{}
 	p.maybeCreate()
+	return nil
+}
+
+// resolve replaces references in the input of a response with the items that they name.
+func (p *Projection) resolve(input []wire.Item) *wire.Error {
+	for i := range input {
+		if it := &input[i]; it.Type == wire.ItemReference {
+			known := p.items.find(it.ID)
+			if known == nil {
+				return wire.Invalid(wire.CodeItemReference, "response.input", "Error creating response: the item with id '%s' does not exist.", it.ID)
+			}
+			input[i] = known.Clone()
+		}
+	}
 	return nil
 }
 

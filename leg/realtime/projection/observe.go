@@ -57,9 +57,7 @@ func (p *Projection) observeEvent(st Stepped) {
 	case conv.SpeechStopped:
 		p.speechStopped(e, st.State)
 	case conv.TurnEnded:
-		if s := p.speech; s != nil && (e.Utterance == 0 || e.Utterance >= s.last) {
-			p.commitSpeech() // the machine may wait before it ends the turn
-		}
+		p.turnEnded(e)
 	case conv.STTPartial:
 		if s := p.speechOf(e.Utterance); s != nil {
 			s.partial = e.Text
@@ -67,10 +65,7 @@ func (p *Projection) observeEvent(st Stepped) {
 	case conv.STTFinal:
 		p.speechFinal(e)
 	case conv.ReplyDone:
-		if r := p.resp; r != nil && (e.Turn == 0 || e.Turn == r.turn) {
-			p.observeText(st.State)
-			p.replyDone(r)
-		}
+		p.replyEnded(e, st.State)
 	case conv.PlayoutProgress:
 		p.noteMark(e.Turn, e.Heard, e.Text)
 	case conv.PlayoutFinished:
@@ -79,6 +74,22 @@ func (p *Projection) observeEvent(st Stepped) {
 		p.flushed(e)
 	default:
 		// The effects of other events appear in turns, transitions and texts.
+	}
+}
+
+// turnEnded commits the speech that the turn controller has found to be over. The machine may wait
+// before it ends the turn.
+func (p *Projection) turnEnded(e conv.TurnEnded) {
+	if s := p.speech; s != nil && (e.Utterance == 0 || e.Utterance >= s.last) {
+		p.commitSpeech()
+	}
+}
+
+// replyEnded sends the rest of the text of the active response, which is complete.
+func (p *Projection) replyEnded(e conv.ReplyDone, st *conv.State) {
+	if r := p.resp; r != nil && (e.Turn == 0 || e.Turn == r.turn) {
+		p.observeText(st)
+		p.replyDone(r)
 	}
 }
 

@@ -102,9 +102,7 @@ type Output struct {
 // over.
 func (p *Projection) Step(at Instant, in Input) Output {
 	p.at = at
-	if p.stopMS > 0 && at.Heard >= p.stopMS {
-		p.silencePassed()
-	}
+	p.maybeStop()
 	switch in := in.(type) {
 	case Connected:
 		p.connected()
@@ -115,11 +113,7 @@ func (p *Projection) Step(at Instant, in Input) Output {
 	case Requested:
 		p.requested(in.Event)
 	case Appended:
-		p.uncommitted += in.Samples
-		p.soundGoesOn()
-		if p.Detects() {
-			p.start(!p.greetsUnasked())
-		}
+		p.appended(in.Samples)
 	case CommitReached:
 		p.commitReached()
 	case VoiceNoted:
@@ -131,9 +125,7 @@ func (p *Projection) Step(at Instant, in Input) Output {
 	case ModelCalled, ModelSpent, ModelAnswered:
 		p.modelSaid(in)
 	case Spoken:
-		if r := p.resp; r != nil && r.turn == in.Turn && r.audio {
-			p.speak(r, in.PCM)
-		}
+		p.sounded(in)
 	case BesideSaid, BesideSpoken, BesideEnded:
 		p.besideSaid(in)
 	case TimePassed:
@@ -144,6 +136,29 @@ func (p *Projection) Step(at Instant, in Input) Output {
 	out := p.out
 	p.out = Output{}
 	return out
+}
+
+// maybeStop ends the speech of the client if enough silence was heard after it.
+func (p *Projection) maybeStop() {
+	if p.stopMS > 0 && p.at.Heard >= p.stopMS {
+		p.silencePassed()
+	}
+}
+
+// appended handles sound of the client.
+func (p *Projection) appended(samples int) {
+	p.uncommitted += samples
+	p.soundGoesOn()
+	if p.Detects() {
+		p.start(!p.greetsUnasked())
+	}
+}
+
+// sounded sends the sound of the active response.
+func (p *Projection) sounded(in Spoken) {
+	if r := p.resp; r != nil && r.turn == in.Turn && r.audio {
+		p.speak(r, in.PCM)
+	}
 }
 
 // Deadline returns when [TimePassed] must be passed to Step; zero means never.
