@@ -257,12 +257,6 @@ func (o CallOptions) noon(now time.Time, location *time.Location) time.Time {
 	return Noon(o.Day, location)
 }
 
-// Noon returns noon of a day in a time zone, or in UTC if location is nil. A conversation
-// whose day is given begins at noon, wherever the program runs.
-func Noon(day time.Time, location *time.Location) time.Time {
-	return time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, cmp.Or(location, time.UTC))
-}
-
 // agentOptions returns the options of conversations with the agent. The agent's settings
 // take precedence over the config file, and that over the defaults of calls. path is
 // empty if there is no config file.

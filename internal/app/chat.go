@@ -95,3 +95,9 @@ func NewChat(ctx context.Context, o ChatOptions) (_ *Chat, end func() error, err
 	}
 	return &Chat{Text: text, ID: st.id, Resumed: st.restore != nil, Location: location, Model: mind}, end, nil
 }
+
+// Noon returns noon of a day in a time zone, or in UTC if location is nil. A conversation
+// whose day is given begins at noon, wherever the program runs.
+func Noon(day time.Time, location *time.Location) time.Time {
+	return time.Date(day.Year(), day.Month(), day.Day(), 12, 0, 0, 0, cmp.Or(location, time.UTC))
+}
