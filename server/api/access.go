@@ -40,7 +40,7 @@ func (s *Server) identify(r *http.Request) (p who, err error) {
 		return who{}, err
 	}
 	secret := bearer(r)
-	defer func() { //nolint:contextcheck // the context is the request's
+	defer func() {
 		if err == nil && p != (who{all: true}) { // otherwise the server has no keys and none was shown
 			s.o.Vouch(r.Context())
 		}

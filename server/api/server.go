@@ -63,7 +63,7 @@ func New(o Options) (*Server, error) {
 // guarded wraps the handler of a route with the access check.
 func (s *Server) guarded(e route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := s.identify(r)
+		p, err := s.identify(r) //nolint:contextcheck // the context is the request's
 		NoteOwner(r.Context(), p.owner)
 		if err == nil && (p.only != "" || p.start) && !e.single {
 			err = fail(http.StatusForbidden, "forbidden", "this token is valid for one conversation only")
