@@ -221,8 +221,9 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.addr": DefaultAddr, "server.open": false, "server.keys.env": DefaultKeysEnv,
 		"server.max_conversations": DefaultMaxConversations, "server.max_streams": DefaultMaxStreams, "server.max_lateness": hub.DefaultMaxLateness,
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
-		"server.sip.max_hold": sip.DefaultMaxHold,
-		"server.drain":        DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "server.developers": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false, "recording.announced": false, "recording.limit": DefaultRecording,
+		"server.sip.max_hold":           sip.DefaultMaxHold,
+		"server.sip.register[].expires": sip.DefaultExpires,
+		"server.drain":                  DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "server.developers": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false, "recording.announced": false, "recording.limit": DefaultRecording,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
@@ -237,7 +238,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.webrtc.ice_servers[].urls", "server.webrtc.ice_servers[].secret_env", "server.webrtc.ice_servers[].username",
 		"server.webrtc.ice_servers[].credential_env", "server.twilio.url", "server.twilio.secret_env", "server.twilio.agent",
 		"server.sip.addr", "server.sip.tls_addr", "server.sip.external", "server.sip.ports", "server.sip.codecs", "server.sip.encrypt", "server.sip.allow",
-		"server.sip.users[].name", "server.sip.users[].password_env", "server.sip.agent", "server.sip.numbers[].number", "server.sip.numbers[].agent",
+		"server.sip.users[].name", "server.sip.users[].password_env", "server.sip.agent", "server.sip.register[].server", "server.sip.register[].name", "server.sip.register[].password_env", "server.sip.numbers[].number", "server.sip.numbers[].agent",
 		"server.telnyx.url", "server.telnyx.key_env", "server.telnyx.public_key_env", "server.telnyx.agent", "server.telnyx.codec", "server.telnyx.api_url",
 	} {
 		d[path] = "-"

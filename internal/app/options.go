@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/hocketvoice/hocket/internal/config"
@@ -87,6 +88,11 @@ func server(s config.Server) config.Server {
 	s.Drain = cmp.Or(s.Drain, config.Wait(DefaultDrain))
 	s.Resume = cmp.Or(s.Resume, config.Duration(DefaultResume))
 	s.SIP.MaxHold = cmp.Or(s.SIP.MaxHold, config.Duration(sip.DefaultMaxHold))
+	s.SIP.Register = slices.Clone(s.SIP.Register)
+	for i := range s.SIP.Register {
+		r := &s.SIP.Register[i]
+		r.Expires = cmp.Or(r.Expires, config.Duration(sip.DefaultExpires))
+	}
 	return s
 }
 

@@ -153,6 +153,10 @@ func sipDocument(key, value string) string {
 		number := map[string]string{"number": "'+1555'"}
 		number[inner] = value
 		entry[list] = "[" + mapping(number) + "]"
+	case "register":
+		registrar := map[string]string{"server": "'sip:pbx.example.com'", "name": "agent"}
+		registrar[inner] = value
+		entry[list] = "[" + mapping(registrar) + "]"
 	default:
 		entry[key] = value
 	}
@@ -189,6 +193,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{`"wss://h/y"`}
 	case k.Path == "server.sip.addr" || k.Path == "server.sip.tls_addr":
 		return []string{"127.0.0.1:5071"}
+	case k.Path == "server.sip.register[].server":
+		return []string{"'sip:192.0.2.1:5070;transport=tcp'"}
 	case k.Path == "server.sip.external":
 		return []string{"203.0.113.7"}
 	case k.Path == "server.sip.allow":
@@ -490,13 +496,14 @@ func TestCarrierURL(t *testing.T) {
 func TestSIPProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"allow: [10.0.0.0/8]":                                                                     "c.yaml:1:10: server.sip: has no addr",
-		"addr: '127.0.0.1:5060'":                                                                  "server.sip: has neither allow nor users, without which nobody may call",
+		"addr: '127.0.0.1:5060'":                                                                  "server.sip: has neither allow nor users nor register, without which nobody may call",
 		"addr: localhost, allow: [10.0.0.1]":                                                      `server.sip: addr is "localhost": expected an IP address and a port`,
 		"addr: '127.0.0.1:5060', allow: [x]":                                                      `server.sip: allow[0] is "x": expected an address or a network`,
 		"addr: '127.0.0.1:5060', allow: ['::1'], external: x":                                     "server.sip: external is invalid",
 		"addr: '127.0.0.1:5060', allow: ['::1'], ports: 9-8":                                      "server.sip: ports is",
 		"addr: '127.0.0.1:5060', allow: ['::1'], ports: 80-90":                                    "server.sip: the ports are 80 to 90",
 		"addr: '127.0.0.1:5060', allow: ['::1'], codecs: [pcmu, mp3]":                             `server.sip: codecs[1] is "mp3": expected one of opus, g722, pcma, pcmu`,
+		"addr: '127.0.0.1:5060', register: [{server: pbx, name: a}]":                              "server.sip: register[0]: the address is invalid: expected one such as sip:pbx.example.com",
 		"addr: '127.0.0.1:5060', users: [{name: ada}]":                                            "server.sip: users[0] has no name or no password_env",
 		"addr: '127.0.0.1:5060', allow: ['::1'], numbers: [{agent: a}]":                           "server.sip: numbers[0] has no number",
 		"addr: '127.0.0.1:5060', allow: ['::1'], numbers: [{number: '1'}, {number: '+1'}]":        "server.sip: numbers[1] has a number that another one has",

@@ -25,6 +25,14 @@ func (s *Server) openSIP(c config.Server) error {
 			return fmt.Errorf(".users[%d]%w", i, err)
 		}
 	}
+	for i, r := range c.SIP.Register {
+		if r.PasswordEnv == "" {
+			continue
+		}
+		if o.Registrars[i].Password, err = secretOf(r.PasswordEnv, "the password of the account"); err != nil {
+			return fmt.Errorf(".register[%d]%w", i, err)
+		}
+	}
 	agents := make(map[string]string, len(c.SIP.Numbers))
 	for i, n := range c.SIP.Numbers {
 		if agents[plainNumber(n.Number)], err = s.answering(n.Agent); err != nil {
@@ -96,6 +104,9 @@ func sipOptions(c config.SIP) (sip.Options, error) {
 		}
 		o.Allow = append(o.Allow, p.Masked())
 	}
+	for _, r := range c.Register {
+		o.Registrars = append(o.Registrars, sip.Registrar{Server: r.Server, Name: r.Name, Expires: time.Duration(r.Expires)})
+	}
 	for _, u := range c.Users {
 		o.Users = append(o.Users, sip.User{Name: u.Name})
 	}
@@ -113,8 +124,8 @@ func sipProblems(c *config.Config) config.Problems {
 	if s.Addr == "" {
 		return problem("has no addr, without which no call is answered: expected one such as " + sip.DefaultAddr)
 	}
-	if len(s.Allow) == 0 && len(s.Users) == 0 {
-		return problem("has neither allow nor users, without which nobody may call")
+	if len(s.Allow) == 0 && len(s.Users) == 0 && len(s.Register) == 0 {
+		return problem("has neither allow nor users nor register, without which nobody may call")
 	}
 	o, err := sipOptions(s)
 	if err != nil {
@@ -141,7 +152,7 @@ func sipProblems(c *config.Config) config.Problems {
 	o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	if err := o.Validate(); err != nil {
 		// The options have the names of Go.
-		return problem(strings.NewReplacer("sip: ", "", "TLSAddr", "tls_addr", "Addr", "addr", "External", "external", "Codecs", "codecs", "Users", "users").Replace(err.Error()))
+		return problem(strings.NewReplacer("sip: ", "", "TLSAddr", "tls_addr", "Addr", "addr", "External", "external", "Codecs", "codecs", "Users", "users", "Registrars", "register").Replace(err.Error()))
 	}
 	return nil
 }

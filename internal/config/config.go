@@ -378,6 +378,16 @@ type SIP struct {
 	Agent    string      `yaml:"agent"`
 	Numbers  []SIPNumber `yaml:"numbers"`
 	MaxHold  Duration    `yaml:"max_hold"`
+
+	Register []SIPRegistrar `yaml:"register"`
+}
+
+// SIPRegistrar is a server at which a name is registered.
+type SIPRegistrar struct {
+	Server      string   `yaml:"server"`
+	Name        string   `yaml:"name"`
+	PasswordEnv string   `yaml:"password_env"`
+	Expires     Duration `yaml:"expires"`
 }
 
 // SIPUser is who may call over SIP with a password.

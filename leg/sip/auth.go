@@ -44,8 +44,9 @@ type guard struct {
 	realm string
 	key   [32]byte // signs nonces
 
-	mu   sync.Mutex // guards the field below
-	uses map[string]use
+	mu         sync.Mutex // guards the fields below
+	uses       map[string]use
+	registrars map[string]netip.Addr // that have an account of ours, by their name in the options
 }
 
 // use is a use of a nonce: a repeated request is the same, and another one must count further.
@@ -55,7 +56,7 @@ type use struct {
 }
 
 func newGuard(o *Options) *guard {
-	g := &guard{allow: o.Allow, users: make(map[string]string, len(o.Users)), realm: o.Realm, uses: make(map[string]use)}
+	g := &guard{allow: o.Allow, users: make(map[string]string, len(o.Users)), realm: o.Realm, uses: make(map[string]use), registrars: make(map[string]netip.Addr)}
 	for _, u := range o.Users {
 		g.users[u.Name] = u.Password
 	}
@@ -65,7 +66,24 @@ func newGuard(o *Options) *guard {
 
 // allows reports whether anybody may call from an address.
 func (g *guard) allows(a netip.Addr) bool {
-	return slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(a) })
+	if slices.ContainsFunc(g.allow, func(p netip.Prefix) bool { return p.Contains(a) }) {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.registrars {
+		if r == a {
+			return true
+		}
+	}
+	return false
+}
+
+// admit notes the address of a registrar, from which anybody may call.
+func (g *guard) admit(registrar string, a netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.registrars[registrar] = a
 }
 
 // judge decides about a request from an address. user is the name of who has shown a password.

@@ -6,6 +6,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/icholy/digest"
 
 	"github.com/hocketvoice/hocket/audio"
 	"github.com/hocketvoice/hocket/internal/waittest"
@@ -133,5 +136,59 @@ func TestNetworks(t *testing.T) {
 	}
 	if a, b := network(netip.MustParseAddr("192.0.2.1")), network(netip.MustParseAddr("192.0.2.2")); a == b {
 		t.Errorf("%v is one stranger", a)
+	}
+}
+
+// TestRegister: a name is registered with its password, for as long as the registrar says, calls of the
+// registrar are taken without one, a failure is reported once, and the end of the server is told.
+func TestRegister(t *testing.T) {
+	registrar := (&rig{Server: &Server{addrs: map[string]netip.AddrPort{"UDP": {}}}}).phone(t)
+	t.Cleanup(func() { _ = registrar.conn.Close(); _ = registrar.rtp.Close() })
+	r := newRig(t, Options{Users: []User{{"x", "y"}}, Registrars: []Registrar{{
+		Server: "sip:" + registrar.at(registrar.conn).String(), Name: "agent", Password: "secret", Expires: time.Minute,
+	}}})
+	registrar.server = r.Addr()
+	registrar.request("REGISTER", 423, "Min-Expires: 120")
+	req := registrar.request("REGISTER", 401, `WWW-Authenticate: Digest realm="pbx", nonce="n", algorithm=MD5, qop="auth"`)
+	if e := req.GetHeader("Expires"); e == nil || e.Value() != "120" {
+		t.Errorf("the time is %v", e)
+	}
+	req = registrar.request("REGISTER", 200, "Expires: 3600")
+	c, err := digest.ParseCredentials(req.GetHeader("Authorization").Value())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := digest.Digest(&digest.Challenge{Realm: "pbx", Nonce: "n", Algorithm: "MD5", QOP: []string{"auth"}}, digest.Options{
+		Method: "REGISTER", URI: c.URI, Username: "agent", Password: "secret", Cnonce: c.Cnonce, Count: c.Nc,
+	})
+	if err != nil || c.Response != want.Response || c.URI != req.Recipient.String() {
+		t.Errorf("the password is %+v, expected %+v: %v", c, want, err)
+	}
+	if contact := req.Contact(); contact == nil || contact.Address.User != "agent" || contact.Address.Port != int(r.Addr().Port()) {
+		t.Errorf("the contact is\n%s", req)
+	}
+	registrar.call()
+	r.next(t)
+	registrar.bye()
+	r.hangups(t, 1)
+	closed := make(chan error)
+	go func() { closed <- r.Close() }()
+	if req := registrar.request("REGISTER", 200); req.GetHeader("Expires").Value() != "0" {
+		t.Errorf("the end is\n%s", req)
+	}
+	if err := <-closed; err != nil || len(r.failures()) != 0 {
+		t.Error(err, r.failures())
+	}
+
+	refusing := newRig(t, Options{Registrars: []Registrar{{Server: "sip:" + newRig(t, Options{}).Addr().String(), Name: "agent"}}})
+	waittest.Until(t, "a report", nil, func() bool { return len(refusing.failures()) == 1 })
+	if err := refusing.failures()[0]; !strings.Contains(err.Error(), "405") {
+		t.Errorf("the failure is %v", err)
+	}
+	for _, bad := range []Registrar{{Server: "pbx", Name: "a"}, {Server: "sip:a@pbx", Name: "a"}, {Server: "sip:pbx"}, {Server: "sip:pbx", Name: "a", Expires: time.Second}} {
+		o := Options{Start: func(context.Context, Incoming, *Leg) error { return nil }, Registrars: []Registrar{bad}}
+		if err := o.Validate(); err == nil {
+			t.Errorf("%+v is valid", bad)
+		}
 	}
 }

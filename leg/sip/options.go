@@ -49,6 +49,8 @@ type Options struct {
 	// Users are who may call from anywhere. The realm of their passwords is Realm; "hocket" if empty.
 	Users []User
 	Realm string
+	// Registrars are servers at which names are registered, which then send calls here.
+	Registrars []Registrar
 	// MaxCalls limits the calls at once; DefaultMaxCalls if 0.
 	MaxCalls int
 	// MaxHold is how long the other side may hold a call, after which it is hung up; [DefaultMaxHold]
@@ -130,6 +132,11 @@ func (o Options) Validate() error {
 			return fmt.Errorf("sip: Users[%d] has no name or no password", i)
 		case slices.ContainsFunc(o.Users[:i], func(other User) bool { return other.Name == u.Name }):
 			return fmt.Errorf("sip: Users has the name of Users[%d] twice", i)
+		}
+	}
+	for i := range o.Registrars {
+		if err := o.Registrars[i].validate(); err != nil {
+			return fmt.Errorf("sip: Registrars[%d]: %w", i, err)
 		}
 	}
 	return nil

@@ -63,6 +63,7 @@ type Server struct {
 	addrs   map[string]netip.AddrPort // where it listens, by transport
 	ports   *ports
 	running sync.WaitGroup // everything that Close waits for
+	leaving sync.WaitGroup // registrations, which end before the sockets
 
 	stopping chan struct{} // closed by Close
 	stop     sync.Once
@@ -107,6 +108,9 @@ func New(o Options) (_ *Server, err error) {
 	s.handle(srv)
 	if err := s.listen(srv); err != nil {
 		return nil, errors.Join(err, s.Close())
+	}
+	for _, r := range o.Registrars {
+		s.leaving.Go(func() { s.register(r) })
 	}
 	return s, nil
 }
@@ -196,6 +200,7 @@ func (s *Server) serve(run func() error, end func() error) {
 		<-s.stopping
 		// Before the calls have ended their answers must still arrive.
 		s.settled()
+		s.leaving.Wait()
 		_ = end()
 	})
 }
@@ -238,6 +243,7 @@ func (s *Server) Close() error {
 		close(s.stopping)
 	})
 	s.settled()
+	s.leaving.Wait()
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()
