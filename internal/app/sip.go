@@ -70,6 +70,7 @@ func (s *Server) openSIP(c config.Server) error {
 		return fmt.Errorf(": %w", err)
 	}
 	s.close = append(s.close, s.sip.Close)
+	s.o.Log.Info("calls over SIP are answered", "addr", s.sip.Addr().String())
 	return nil
 }
 

@@ -112,7 +112,9 @@ func (s *Server) onInvite(req *sip.Request, tx sip.ServerTransaction) {
 		s.answer(tx, respond(req, statusOf(err)))
 		return
 	}
+	c.mu.Lock()
 	c.timer = timer
+	c.mu.Unlock()
 	c.begin(req, tx, offered)
 }
 

@@ -56,6 +56,9 @@ func (s *Server) transportOf(to *sip.Uri) (string, error) {
 	if transport != "UDP" && transport != "TCP" && transport != "TLS" {
 		return "", fmt.Errorf("the transport %s: expected udp, tcp or tls", strings.ToLower(transport))
 	}
+	if _, listens := s.addrs[transport]; !listens {
+		return "", errors.New("the transport tls: the server does not listen for it")
+	}
 	return transport, nil
 }
 
@@ -161,8 +164,9 @@ func (c *call) answered(ctx context.Context, number uint32, res *sip.Response) e
 	if err := c.acknowledge(number); err != nil {
 		return err
 	}
-	c.updates = lists(headerOf(res, "Allow", ""), "UPDATE")
-	c.timer = timerOf(res)
+	c.mu.Lock()
+	c.updates, c.timer = lists(headerOf(res, "Allow", ""), "UPDATE"), timerOf(res)
+	c.mu.Unlock()
 	var answer *sdp.Session
 	err := ctx.Err()
 	if err == nil {

@@ -2,7 +2,10 @@ package sip
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -75,6 +78,43 @@ func TestDial(t *testing.T) {
 				t.Errorf("it has failed: %v", all)
 			}
 		})
+	}
+}
+
+// TestTLS: calls go both ways over TLS, and a certificate that is not trusted is refused.
+func TestTLS(t *testing.T) {
+	web := httptest.NewTLSServer(nil)
+	defer web.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate())
+	secure := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: web.TLS.Certificates, RootCAs: roots}
+	r := newRig(t, Options{TLSAddr: "127.0.0.1:0", TLS: secure, Users: []User{{"ada", "secret"}}})
+	s := newRig(t, Options{TLSAddr: "127.0.0.1:0", TLS: secure})
+	o := Outgoing{To: "sip:a@" + r.addrs["TLS"].String() + ";transport=tls", Name: "ada", Password: "secret"}
+	leg, err := s.Dial(waittest.Context(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.next(t)
+	if err := c.leg.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := s.hangups(t, 1); got[0] != (Hangup{"normal", "caller"}) {
+		t.Errorf("it is over with %+v", got)
+	}
+	if err := leg.Close(); err != nil {
+		t.Error(err)
+	}
+	r.hangups(t, 1)
+	if all := append(r.failures(), s.failures()...); len(all) > 0 {
+		t.Errorf("it has failed: %v", all)
+	}
+	if _, err := newRig(t, Options{}).Dial(waittest.Context(t), o); err == nil {
+		t.Error("a call over TLS needs a server that listens for TLS")
+	}
+	stranger := newRig(t, Options{TLSAddr: "127.0.0.1:0", TLS: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: web.TLS.Certificates}})
+	if _, err := stranger.Dial(waittest.Context(t), o); err == nil {
+		t.Error("a certificate that nobody has signed is trusted")
 	}
 }
 

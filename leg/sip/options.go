@@ -29,7 +29,7 @@ type Options struct {
 	// host is an IP address.
 	Addr string
 	// TLSAddr, if not empty, is the host:port on which calls are taken over TLS, with the certificate
-	// of TLS.
+	// of TLS. Calls that are placed over TLS trust its RootCAs.
 	TLSAddr string
 	TLS     *tls.Config
 	// External, if valid, is the address that others are told in place of the server's own: that of the

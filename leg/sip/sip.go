@@ -93,8 +93,12 @@ func New(o Options) (_ *Server, err error) {
 	}
 	quiet := slog.New(slog.DiscardHandler) // the library logs whole messages
 	prepareLibrary()
+	client := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.TLS != nil {
+		client.RootCAs = o.TLS.RootCAs
+	}
 	s.ua, err = sipgo.NewUA(
-		sipgo.WithUserAgent(userAgent), sipgo.WithUserAgentParser(newParser()),
+		sipgo.WithUserAgent(userAgent), sipgo.WithUserAgentParser(newParser()), sipgo.WithUserAgenTLSConfig(client),
 		sipgo.WithUserAgentTransportLayerOptions(sip.WithTransportLayerLogger(quiet)),
 		sipgo.WithUserAgentTransactionLayerOptions(sip.WithTransactionLayerLogger(quiet), sip.WithTransactionLayerUnhandledResponseHandler(s.repeated)),
 	)
@@ -146,25 +150,27 @@ func (s *Server) listen(srv *sipgo.Server) error {
 		PacketConn: udp, guard: s.guard, strangers: newStrangers(time.Now()), parser: newParser(), known: s.known, expects: s.expects,
 		reads: newFact(),
 	}
+	var secure net.Listener // opened before anything is served, which needs the addresses
+	if s.o.TLSAddr != "" {
+		at, err := parseAddr(s.o.TLSAddr)
+		if err == nil {
+			secure, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", at.String())
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("sip: listen: %w", err), udp.Close(), tcp.Close())
+		}
+		s.addrs["TLS"] = addrOf(secure.Addr())
+	}
 	s.serve(func() error { return srv.ServeUDP(s.screen) }, udp.Close)
 	<-s.screen.reads.c
-	l := newListener(tcp, s.guard.allows)
-	s.streams = append(s.streams, l)
-	s.serve(func() error { return srv.ServeTCP(l) }, tcp.Close)
-	if s.o.TLSAddr == "" {
-		return nil
+	plain := newListener(tcp, s.guard.allows)
+	s.streams = append(s.streams, plain)
+	if secure != nil {
+		encrypted := newListener(secure, s.guard.allows)
+		s.streams = append(s.streams, encrypted)
+		s.serve(func() error { return srv.ServeTLS(tls.NewListener(encrypted, s.o.TLS)) }, secure.Close)
 	}
-	if at, err = parseAddr(s.o.TLSAddr); err != nil {
-		return err
-	}
-	secure, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", at.String())
-	if err != nil {
-		return fmt.Errorf("sip: listen: %w", err)
-	}
-	s.addrs["TLS"] = addrOf(secure.Addr())
-	l = newListener(secure, s.guard.allows)
-	s.streams = append(s.streams, l)
-	s.serve(func() error { return srv.ServeTLS(tls.NewListener(l, s.o.TLS)) }, secure.Close)
+	s.serve(func() error { return srv.ServeTCP(plain) }, tcp.Close)
 	return nil
 }
 
