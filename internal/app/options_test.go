@@ -494,7 +494,7 @@ func TestCarrierURL(t *testing.T) {
 
 // TestSIPProblems: what is wrong with the section server.sip is told with the file.
 func TestSIPProblems(t *testing.T) {
-	for text, want := range map[string]string{
+	for text, want := range map[string]string{ //nolint:gosec // no credentials
 		"allow: [10.0.0.0/8]":                                                                     "c.yaml:1:10: server.sip: has no addr",
 		"addr: '127.0.0.1:5060'":                                                                  "server.sip: has neither allow nor users nor register, without which nobody may call",
 		"addr: localhost, allow: [10.0.0.1]":                                                      `server.sip: addr is "localhost": expected an IP address and a port`,

@@ -62,7 +62,7 @@ func (s *Server) openSIP(c config.Server) error {
 		return s.admitPhone(sip.ErrBusy)
 	}
 	o.Start = func(_ context.Context, in sip.Incoming, leg *sip.Leg) error {
-		return s.beginPhone(agentOf(in), in.From, leg)
+		return s.beginPhone(agentOf(in), in.From, leg) //nolint:contextcheck // it outlives the request
 	}
 	o.Ended = func(_ sip.Incoming, h sip.Hangup) { s.o.Log.Info("a call is over", "cause", h.Cause, "by", h.By) }
 	o.Failed = s.phoneFailed

@@ -226,7 +226,7 @@ func TestSIPCall(t *testing.T) {
 // certificate are errors at the start.
 func TestSIPNeedsPasswords(t *testing.T) {
 	dir := t.TempDir()
-	for section, want := range map[string]string{
+	for section, want := range map[string]string{ //nolint:gosec // no credentials
 		"users: [{name: ada, password_env: TEST_SIP_NOT_SET}]":       "server.sip.users[0]: the environment variable TEST_SIP_NOT_SET is not set",
 		"allow: [10.0.0.1], agent: nobody":                           `server.sip.agent: is "nobody"`,
 		"allow: [10.0.0.1], numbers: [{number: '1', agent: nobody}]": `server.sip.numbers[0].agent: is "nobody"`,

@@ -161,7 +161,7 @@ func (c *call) answered(ctx context.Context, number uint32, res *sip.Response) e
 		return err
 	}
 	c.s.rename(c)
-	if err := c.acknowledge(number); err != nil {
+	if err := c.acknowledge(number); err != nil { //nolint:contextcheck // also a call that is given up is acknowledged
 		return err
 	}
 	c.mu.Lock()
@@ -176,7 +176,7 @@ func (c *call) answered(ctx context.Context, number uint32, res *sip.Response) e
 		err = c.agreeOn(answer)
 	}
 	if err != nil {
-		c.bye()
+		c.bye() //nolint:contextcheck // also a call that is given up is hung up
 	}
 	return err
 }

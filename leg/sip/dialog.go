@@ -216,24 +216,24 @@ func checkRequest(req *sip.Request) error {
 	case req.SipVersion != "SIP/2.0":
 		return errVersion
 	case req.Via() == nil:
-		return errors.New("Via is missing")
+		return errors.New("the header Via is missing")
 	case req.CallID() == nil || req.CallID().Value() == "":
-		return errors.New("Call-ID is missing")
+		return errors.New("the header Call-ID is missing")
 	case req.From() == nil:
-		return errors.New("From is missing")
+		return errors.New("the header From is missing")
 	case req.To() == nil:
-		return errors.New("To is missing")
+		return errors.New("the header To is missing")
 	case cseq == nil:
-		return errors.New("CSeq is missing")
+		return errors.New("the header CSeq is missing")
 	case cseq.MethodName != req.Method:
-		return errors.New("CSeq has another method")
+		return errors.New("the header CSeq has another method")
 	case len(req.GetHeaders("CSeq")) > 1 || len(req.GetHeaders("Call-ID")) > 1 || len(req.GetHeaders("From")) > 1 || len(req.GetHeaders("To")) > 1:
 		return errors.New("a header that must be unique is repeated")
 	case req.Recipient.Scheme != "sip" && req.Recipient.Scheme != "sips" && req.Recipient.Scheme != "tel":
 		return errScheme
 	}
 	if tag, ok := req.From().Params.Get("tag"); !ok || tag == "" {
-		return errors.New("From has no tag")
+		return errors.New("the header From has no tag")
 	}
 	return nil
 }

@@ -10,14 +10,8 @@ type fact struct {
 
 func newFact() *fact { return &fact{c: make(chan struct{})} }
 
-// happen reports whether the fact is new.
-func (f *fact) happen() (first bool) {
-	f.once.Do(func() {
-		close(f.c)
-		first = true
-	})
-	return first
-}
+// happen notes that the fact has happened. A repetition does nothing.
+func (f *fact) happen() { f.once.Do(func() { close(f.c) }) }
 
 func (f *fact) happened() bool {
 	select {

@@ -60,7 +60,7 @@ func (s *Server) invite(ctx context.Context, req *sip.Request, provisional func(
 		}
 		if cancelled && answered { // not before a first answer (RFC 3261, section 9.1)
 			cancelled = false
-			if err := s.cancel(req); err != nil {
+			if err := s.cancel(req); err != nil { //nolint:contextcheck // the context has ended
 				return nil, err
 			}
 		}
@@ -143,7 +143,7 @@ func (c *call) reinvite(ctx context.Context, interval time.Duration) (*sip.Respo
 		return res, err
 	}
 	c.dialog.refresh(res)
-	if err := c.acknowledge(req.CSeq().SeqNo); err != nil {
+	if err := c.acknowledge(req.CSeq().SeqNo); err != nil { //nolint:contextcheck // an answer is always acknowledged
 		return nil, err
 	}
 	answer, err := parseSDP(headerOf(res, "Content-Type", "c"), res.Body())

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,8 +50,6 @@ type Leg struct {
 	// Used by Read alone.
 	due   time.Time
 	timer *time.Timer
-
-	keys sync.Mutex // serializes SendKeys
 }
 
 func newLeg(m *media) *Leg {

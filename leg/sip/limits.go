@@ -1,7 +1,6 @@
 package sip
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"sync"
@@ -119,9 +118,6 @@ type stream struct {
 	host netip.Addr
 	once sync.Once
 }
-
-// errLate says that a stranger has not sent a request that is admitted.
-var errLate = errors.New("sip: no request was admitted in time")
 
 func (l *listener) Accept() (net.Conn, error) {
 	for {

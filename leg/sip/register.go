@@ -88,13 +88,18 @@ func (s *Server) register(r Registrar) {
 			timer.Reset(next)
 		case <-s.stopping:
 			if registered {
-				ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
-				defer cancel()
-				_, _ = g.send(ctx, 0) // it expires anyway
+				g.leave()
 			}
 			return
 		}
 	}
+}
+
+// leave ends the registration. If that fails it expires.
+func (g *registration) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveLimit)
+	defer cancel()
+	_, _ = g.send(ctx, 0)
 }
 
 // attempt registers the name, and returns when to do so again.

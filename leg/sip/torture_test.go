@@ -78,7 +78,7 @@ func TestFlood(t *testing.T) {
 	p := r.phone(t)
 	before := runtime.NumGoroutine()
 	now := time.Now()
-	admitted, answered := 0, 0
+	admitted := 0
 	counting := &countingConn{PacketConn: r.screen.PacketConn}
 	s := &screen{PacketConn: counting, guard: r.guard, strangers: newStrangers(now), parser: newParser(), known: r.known, expects: r.expects, reads: newFact()}
 	invite := []byte(p.text("INVITE", p.offer()))
@@ -89,7 +89,7 @@ func TestFlood(t *testing.T) {
 		}
 		now = now.Add(100 * time.Microsecond)
 	}
-	answered = counting.sent
+	answered := counting.sent
 	if admitted != 0 || answered > allBurst+2*allRate || len(s.strangers.each) > maxStrangers {
 		t.Errorf("%d admitted, %d answered, %d remembered", admitted, answered, len(s.strangers.each))
 	}

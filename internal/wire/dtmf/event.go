@@ -1,6 +1,9 @@
 package dtmf
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // keys are the keys by the numbers of their events (RFC 4733, section 3.2).
 const keys = "0123456789*#ABCD"
@@ -34,11 +37,9 @@ func (d *Decoder) Push(source, timestamp uint32, payload []byte) (key byte, ok b
 	if source != d.source {
 		*d = Decoder{source: source}
 	}
-	for _, start := range d.starts[:d.known] {
-		if start == timestamp {
-			d.over = d.over || end && timestamp == d.start
-			return 0, false
-		}
+	if slices.Contains(d.starts[:d.known], timestamp) {
+		d.over = d.over || end && timestamp == d.start
+		return 0, false
 	}
 	// An event that is longer than the field of the duration can say is sent in segments (RFC 4733,
 	// section 2.5.1.3).

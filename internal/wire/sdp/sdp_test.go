@@ -121,7 +121,7 @@ func FuzzParse(f *testing.F) {
 		s.Addr = netip.MustParseAddr("192.0.2.1")
 		var want []Media
 		for _, m := range s.Media {
-			if m.Port != 0 && m.Addr.IsValid() && len(m.Formats) > 0 && !strings.ContainsAny(m.Kind+m.Proto, "\r\n\v\f\x85") {
+			if m.Port != 0 && m.Addr.IsValid() && len(m.Formats) > 0 && !strings.ContainsAny(m.Kind+m.Proto, "\r\n\v\f\u0085") {
 				want = append(want, m)
 			}
 		}
