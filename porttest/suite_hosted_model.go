@@ -265,7 +265,7 @@ func (h HostedModel) calls(t *testing.T) {
 		})
 	}
 	h.in(t, say(fakes.MindAnswer{Said: []string{"I "}, Calls: want[:1], Length: true}), nil, func(w *hostedModel) {
-		w.fails(errclass.InvalidArgs, "cut off a tool call")
+		_ = w.fails(errclass.InvalidArgs, "cut off a tool call")
 	})
 }
 
@@ -330,7 +330,7 @@ func (h HostedModel) limits(t *testing.T) {
 		}
 	})
 	h.in(t, say(fakes.MindAnswer{Said: []string{"x"}, Filtered: true}), nil, func(w *hostedModel) {
-		w.fails(errclass.Unknown, "filter")
+		_ = w.fails(errclass.Unknown, "filter")
 	})
 }
 
@@ -373,7 +373,7 @@ func (h HostedModel) failures(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &hostedModel{t: t, fake: f, model: m}
-		w.fails(errclass.AuthFailure)
+		_ = w.fails(errclass.AuthFailure)
 		if err := m.Probe(t.Context()); err == nil {
 			t.Error("the probe accepts an expired key")
 		}
@@ -414,14 +414,14 @@ func (h HostedModel) time(t *testing.T) {
 	limits := func(o *llm.Options) { o.FirstChunk, o.Stall = 3*time.Second, 2*time.Second }
 	h.in(t, say(fakes.MindAnswer{Said: []string{"late"}, First: time.Hour}), limits, func(w *hostedModel) {
 		start := time.Now()
-		w.fails(errclass.NetworkTimeout, "did not start to answer for 3s")
+		_ = w.fails(errclass.NetworkTimeout, "did not start to answer for 3s")
 		if d := time.Since(start); d != 3*time.Second {
 			w.t.Errorf("after %v, want 3s", d)
 		}
 	})
 	h.in(t, say(fakes.MindAnswer{Said: []string{"It ", "is ", "late"}, Gap: time.Hour}), limits, func(w *hostedModel) {
 		start := time.Now()
-		w.fails(errclass.NetworkTimeout, "for 2s")
+		_ = w.fails(errclass.NetworkTimeout, "for 2s")
 		if d := time.Since(start); d != 2*time.Second {
 			w.t.Errorf("after %v, want 2s", d)
 		}

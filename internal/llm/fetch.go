@@ -176,6 +176,7 @@ func (a *exchange) take(kind string, data []byte) error {
 func (a *exchange) finish(ctx context.Context) error {
 	calls := len(a.d.Calls.calls)
 	switch a.d.End {
+	case Regular:
 	case Filtered:
 		return a.m.failure(errclass.Unknown, "the server's content filter stopped the reply")
 	case Aborted:

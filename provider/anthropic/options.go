@@ -40,7 +40,15 @@ func (o Options) Validate() error {
 	if o.Temperature != nil {
 		return errors.New("anthropic: Temperature must not be set: the API has none since its version " + version)
 	}
-	return o.Options.Validate(service())
+	return o.withDefaults().Options.Validate(service())
+}
+
+// withDefaults returns o with defaults in place of zero fields.
+func (o Options) withDefaults() Options {
+	if o.MaxTokens == 0 {
+		o.MaxTokens = DefaultMaxTokens
+	}
+	return o
 }
 
 // ForeignKey returns the host that the key of o belongs to if KeyEnv names the customary variable

@@ -11,9 +11,7 @@ type Model = llm.Model
 
 // New returns a model. It reads the key and does not contact the server.
 func New(o Options) (*Model, error) {
-	if o.MaxTokens == 0 {
-		o.MaxTokens = DefaultMaxTokens
-	}
+	o = o.withDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}

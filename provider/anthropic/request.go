@@ -119,10 +119,10 @@ func messages(turns []llm.Turn) []sdk.MessageParam {
 		*last = append(*last, block)
 	}
 	for _, t := range turns {
-		switch {
-		case t.Role == llm.System:
+		switch t.Role {
+		case llm.System:
 			add(0, sdk.NewTextBlock("<system>\n"+t.Text+"\n</system>"))
-		case t.Role == llm.User:
+		case llm.User:
 			add(0, sdk.NewTextBlock(t.Text))
 		default:
 			if t.Text != "" {

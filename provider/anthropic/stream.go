@@ -69,6 +69,7 @@ func (*wire) Take(a *llm.Answer, kind string, data []byte) (text string, err err
 				a.End = llm.Length
 			case sdk.StopReasonRefusal:
 				a.End = llm.Filtered
+			default:
 			}
 		}
 	case "message_stop":

@@ -158,10 +158,10 @@ func (w *wire) contents(turns []llm.Turn) []content {
 		list = append(list, content{role, []part{p}})
 	}
 	for _, t := range turns {
-		switch {
-		case t.Role == llm.System:
+		switch t.Role {
+		case llm.System:
 			add("user", part{Text: "<system>\n" + t.Text + "\n</system>"})
-		case t.Role == llm.User:
+		case llm.User:
 			add("user", part{Text: t.Text})
 		default:
 			if t.Text != "" {

@@ -112,7 +112,8 @@ func (wire) Check(r *http.Request, key string, body []byte) (q fakes.MindRequest
 		}
 		q.Said = append(q.Said, fakes.MindSaid{Role: "system", Text: text})
 	}
-	return q, in.messages(&q)
+	no = in.messages(&q)
+	return q, no
 }
 
 // tools checks the tools.

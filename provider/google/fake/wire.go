@@ -137,7 +137,8 @@ func (wire) Check(r *http.Request, key string, body []byte) (q fakes.MindRequest
 		}
 		q.Said = append(q.Said, fakes.MindSaid{Role: "system", Text: text})
 	}
-	return q, in.contents(&q)
+	no = in.contents(&q)
+	return q, no
 }
 
 // text returns the words of a message of words alone.

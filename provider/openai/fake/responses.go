@@ -127,7 +127,8 @@ func (responses) Check(r *http.Request, key string, body []byte) (q fakes.MindRe
 	if in.Instructions != "" {
 		q.Said = append(q.Said, fakes.MindSaid{Role: "system", Text: in.Instructions})
 	}
-	return q, in.items(&q)
+	no = in.items(&q)
+	return q, no
 }
 
 // items checks the input: each call is followed by its result.
