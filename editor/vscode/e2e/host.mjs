@@ -51,7 +51,9 @@ function proxy(up, port) {
     return a + JSON.stringify(config).replaceAll("&", "&amp;").replaceAll('"', "&quot;");
   });
   const server = http.createServer((q, s) => {
-    const p = http.request({ host: "127.0.0.1", port: up, method: q.method, path: q.url, headers: { ...q.headers, "accept-encoding": "identity" } }, (r) => {
+    // As code-server does, which this stands for: a port of its machine, under a path.
+    const [, other, path] = /^\/proxy\/(\d+)(\/.*)$/.exec(q.url) ?? [];
+    const p = http.request({ host: "127.0.0.1", port: other ?? up, method: q.method, path: path ?? q.url, headers: { ...q.headers, "accept-encoding": "identity" } }, (r) => {
       if (!/^\/(\?|$)/.test(q.url) || !/html/.test(r.headers["content-type"] ?? "")) {
         s.writeHead(r.statusCode, r.headers);
         r.pipe(s);

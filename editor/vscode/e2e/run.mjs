@@ -47,6 +47,11 @@ const say = async (e, text) => {
   await box.press("Enter");
 };
 const last = (list, type) => list.filter((m) => m.type === type).at(-1);
+/** notices shows the notifications: the driver of tests keeps toasts away. */
+const notices = async (e) => {
+  await e.run('await vscode.commands.executeCommand("notifications.showList")');
+  return e.page.locator(".notifications-center");
+};
 const answered = (list) => list.filter((m) => m.type === "caption" && m.payload.final).map((m) => m.payload.text).join("|");
 
 await using_(open({ vsix }), async (e) => {
@@ -75,15 +80,6 @@ await using_(open({ vsix }), async (e) => {
     assert.match(asked[0].all, /flurgle/, "the open file is told as data");
     await e.panel().getByText("Add a break.").first().waitFor();
   });
-  await step("AC-003: speaking, in the panel and in the status bar", async () => {
-    await mode(e, "long");
-    const list = await transitions(e);
-    await say(e, "tell me more");
-    await e.panel().locator(".state[data-state=speaking]").waitFor();
-    await e.page.locator('.statusbar-item:has-text("Speaking")').waitFor();
-    await state(e, "listening");
-    return `${list.length} transitions before`;
-  });
   await step("AC-007: rapid turns have numbers in order, and one answer each", async () => {
     await mode(e, "polite");
     const before = (await requests(e)).length;
@@ -99,7 +95,10 @@ await using_(open({ vsix }), async (e) => {
     await mode(e, "tool", 'fake.call = { name: "agentvoice_edit", input: { path: "loop.js", old: "for (;;) {}", new: "return 1;" } }');
     await listen(e);
     await say(e, "fix it");
-    await e.page.locator('.notification-toast .monaco-button:has-text("Apply")').first().click();
+    await until("the question", async () => (await (await notices(e)).locator('.monaco-button:has-text("Apply")').count()) > 0);
+    const before = await e.run('return vscode.window.tabGroups.activeTabGroup.activeTab?.label');
+    assert.match(before, /proposed change/, "the change is shown before it is made");
+    await e.page.locator('.notifications-center .monaco-button:has-text("Apply")').first().click();
     await until("the answer", async () => answered(await said(e)).includes("It is done."));
     assert.match(await e.run("return fake.result"), /was changed/);
     const text = await e.run('return (await vscode.workspace.openTextDocument(vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, "loop.js"))).getText()');
@@ -136,7 +135,8 @@ await using_(open({ vsix }), async (e) => {
   });
   await step("CON-002: a second start is refused", async () => {
     await command(e, "startText");
-    await e.page.locator('.notification-toast:has-text("running in this window already")').first().waitFor();
+    await until("the error", async () => (await (await notices(e)).getByText("running in this window already").count()) > 0);
+    await e.run('await vscode.commands.executeCommand("notifications.clearAll")');
   });
   await step("the panel's tree for screen readers", async () => {
     const tree = await e.panel().locator("main").ariaSnapshot();
@@ -191,17 +191,25 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     await e.page.locator(".monaco-workbench").click({ position: { x: 700, y: 5 } });
     await e.page.keyboard.press("Control+Alt+V");
     const opened = await page;
+    await opened.waitForLoadState();
+    if (process.env.VERBOSE) console.log(opened.url(), (await opened.content()).slice(0, 300));
     await opened.locator("#state").filter({ hasText: /\w/ }).waitFor();
     await until("a conversation", async () => (await shown(e)).active);
     await state(e, "listening", "speaking");
     assert.equal(new URL(opened.url()).hash, "", "the token stays in the address");
   });
-  await step("by voice: a recorded voice asks, and the answer is spoken", async () => {
+  await step("AC-003, by voice: a recorded voice asks, the answer is spoken, and the panel and the status bar show it", async () => {
     await mode(e, "long");
     const before = (await requests(e)).length;
     await until("the request", async () => (await requests(e)).length > before, 90_000);
     await state(e, "speaking");
-    const heard = last(await said(e), "transcript");
+    await e.panel().locator("[data-state=speaking]").first().waitFor();
+    await e.page.locator('.statusbar-item:has-text("Speaking")').waitFor();
+    const list = await said(e);
+    const told = last(list, "agentvoice.state");
+    const heard = last(list, "transcript");
+    if (shots) await e.page.screenshot({ path: join(shots, "speaking.png") });
+    assert.ok(told);
     return `heard as "${heard?.payload.text}"`;
   });
   await step("AC-004: an interruption leads to listening", async () => {

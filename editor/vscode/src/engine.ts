@@ -39,9 +39,9 @@ export class Engine {
     this.host = host;
   }
 
-  /** running reports whether there is an engine that has been initialized. */
+  /** running reports whether there is an engine, or one is being started. */
   get running(): boolean {
-    return this.connection !== undefined;
+    return this.process !== undefined;
   }
 
   /** request makes a request; the engine is started if it does not run. */
@@ -78,6 +78,7 @@ export class Engine {
     const timer = setTimeout(() => p.kill("SIGKILL"), patience);
     await gone;
     clearTimeout(timer);
+    await this.starting?.catch(() => undefined);
   }
 
   private async open(): Promise<MessageConnection> {

@@ -44,6 +44,7 @@ class Extension implements Host, Api, vscode.Disposable {
   private active = false;
   private requests = 0;
   private talking = false;
+  private renewal: Promise<void> = Promise.resolve();
   /** The number of the extension's own stream, and of the last message on it. */
   private stream = 0;
   private last = 0;
@@ -180,7 +181,9 @@ class Extension implements Host, Api, vscode.Disposable {
       void vscode.window.showInformationMessage(vscode.l10n.t("The settings of Agent Voice apply to the next conversation after the engine is restarted."), vscode.l10n.t("Restart now")).then((yes) => yes && vscode.commands.executeCommand("agentvoice.restart"));
       return;
     }
-    await this.engine.restart().catch((err: unknown) => this.complain(err));
+    // Settings that change meanwhile have a turn of their own.
+    this.renewal = this.renewal.then(() => this.engine.restart()).catch((err: unknown) => this.complain(err));
+    await this.renewal;
   }
 
   private async follow(p: Panel): Promise<void> {
