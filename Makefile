@@ -125,7 +125,7 @@ have-peers:
 
 ## peers: the tests with programs written by others and those at the pace of the clock, on a machine that does nothing else
 .PHONY: peers
-peers: have-deps have-browser have-sip have-peers
+peers: have-deps have-browser have-sip have-peers web/node_modules editor/vscode/node_modules
 	@TAGS='$(BUILDTAGS)' scripts/peers
 	@scripts/testdata --report
 
@@ -209,6 +209,24 @@ statechart: build
 .PHONY: screenshots
 screenshots: have-browser web/node_modules
 	npm --prefix web run screenshots
+
+# A package for this system, or with TARGET and PURE=1 for another one.
+## vsix: the extension for VS Code with the engine inside, into bin/agent-voice-TARGET.vsix (needs Node 22)
+TARGET = linux-$(if $(filter arm64,$(shell go env GOARCH)),arm64,x64)
+VSIX = bin/agent-voice-$(TARGET).vsix
+.PHONY: vsix
+vsix: editor/vscode/node_modules have-deps
+	rm -rf editor/vscode/bin && mkdir -p bin editor/vscode/bin
+	go build $(STAMP) -trimpath -ldflags '-s -w' -tags '$(BUILDTAGS)' -o editor/vscode/bin/ ./cmd/hocket
+	cd editor/vscode && node build.mjs --package && PATH="$(NODE22):$$PATH" npx vsce package --target $(TARGET) -o '$(abspath $(VSIX))'
+	@ls -l '$(VSIX)' | awk '{ printf "%s: %.1f MB\n", $$NF, $$5 / 1e6 }'
+
+# vsce wants a newer Node than the rest; that of the tests in an editor will do.
+NODE22 = $(CURDIR)/third_party/vscode/node/bin
+
+editor/vscode/node_modules: editor/vscode/package-lock.json
+	npm --prefix editor/vscode ci --ignore-scripts --no-audit --no-fund
+	touch $@
 
 web/node_modules: web/package-lock.json
 	npm --prefix web ci --ignore-scripts --no-audit --no-fund

@@ -59,6 +59,8 @@ export class Announcer {
 export class Spoken {
   private readonly said = new Map<number, string>();
   private worked = false;
+  /** The turn of the typed line; undefined: it has not been read yet. */
+  private line: number | undefined;
   private readonly after: number;
 
   /** after is the number of the last message before the line was sent. */
@@ -69,8 +71,12 @@ export class Spoken {
   /** take returns the new words of a message, and whether the answer is complete. */
   take(m: Message): { words: string; done: boolean } {
     if (m.seq <= this.after) return { words: "", done: false };
+    // Before it there may be a greeting.
+    if (m.type === "transcript" && m.payload.final === true) this.line ??= Number(m.payload.turn);
+    if (this.line === undefined) return { words: "", done: m.type === "agentvoice.state" && ended(m) };
     if (m.type === "caption") {
       const turn = Number(m.payload.turn);
+      if (turn <= this.line) return { words: "", done: false };
       const before = this.said.get(turn) ?? "";
       const now = text(m.payload.text);
       this.said.set(turn, now);
@@ -80,8 +86,11 @@ export class Spoken {
       const state = text(m.payload.state);
       const working = state === "processing" || state === "waitingForCopilot" || state === "speaking";
       if (working) this.worked = true;
-      return { words: "", done: state === "idle" || state === "faulted" || state === "terminating" || (this.worked && state === "listening") };
+      return { words: "", done: ended(m) || (this.worked && state === "listening") };
     }
     return { words: "", done: false };
   }
 }
+
+/** ended reports whether a state is one in which no answer comes. */
+const ended = (m: Message) => ["idle", "faulted", "terminating"].includes(text(m.payload.state));

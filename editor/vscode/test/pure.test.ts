@@ -70,8 +70,12 @@ test("a chat gets the words of one answer, and its end", () => {
   const s = new Spoken(10);
   const take = (type: string, payload: Record<string, unknown>, seq: number) => s.take(message(type, payload, seq));
   assert.deepEqual(take("caption", { turn: 1, text: "old" }, 9), { words: "", done: false });
+  assert.equal(take("caption", { turn: 1, text: "Hello!" }, 11).words, "", "a greeting");
+  assert.equal(take("agentvoice.state", { state: "speaking" }, 11).done, false);
   assert.equal(take("agentvoice.state", { state: "listening" }, 11).done, false, "it has not begun");
   assert.equal(take("agentvoice.state", { state: "processing" }, 12).done, false);
+  take("transcript", { turn: 2, text: "hi", final: true }, 12);
+  assert.equal(take("agentvoice.state", { state: "waitingForCopilot" }, 12).done, false);
   assert.equal(take("caption", { turn: 3, text: "One" }, 13).words, "One");
   assert.equal(take("caption", { turn: 3, text: "One two." }, 14).words, " two.");
   assert.equal(take("caption", { turn: 3, text: "One two.", final: true }, 15).words, "");
