@@ -137,9 +137,9 @@ func (s *scriptedEditor) Handle(ctx context.Context, _ *jsonrpc2.Conn, r *jsonrp
 func (s *scriptedEditor) answer(ctx context.Context, id jsonrpc2.ID, q vscode.Request) {
 	reply := s.reply
 	if reply == nil {
-		reply = func(_ context.Context, s *scriptedEditor, id uint64, _ vscode.Request) error {
-			s.part(id, vscode.Part{Text: "All "})
-			s.part(id, vscode.Part{Text: "good."})
+		reply = func(ctx context.Context, s *scriptedEditor, id uint64, _ vscode.Request) error {
+			s.part(ctx, id, vscode.Part{Text: "All "})
+			s.part(ctx, id, vscode.Part{Text: "good."})
 			return nil
 		}
 	}
@@ -153,8 +153,8 @@ func (s *scriptedEditor) answer(ctx context.Context, id jsonrpc2.ID, q vscode.Re
 	_ = s.conn.Reply(ctx, id, struct{}{}) // likewise
 }
 
-func (s *scriptedEditor) part(id uint64, p vscode.Part) {
-	_ = s.conn.Notify(s.t.Context(), "lm/part", map[string]any{"request": id, "part": p}) // likewise
+func (s *scriptedEditor) part(ctx context.Context, id uint64, p vscode.Part) {
+	_ = s.conn.Notify(ctx, "lm/part", map[string]any{"request": id, "part": p}) // likewise
 }
 
 // cancel is closed when the engine cancels a request.
@@ -347,15 +347,15 @@ func TestEditorBargeIn(t *testing.T) {
 	s := edit(t)
 	first := make(chan uint64, 1)
 	deaf := make(chan struct{})
-	s.reply = func(_ context.Context, s *scriptedEditor, id uint64, _ vscode.Request) error {
+	s.reply = func(ctx context.Context, s *scriptedEditor, id uint64, _ vscode.Request) error {
 		if id == 1 {
-			s.part(id, vscode.Part{Text: "This goes on "})
+			s.part(ctx, id, vscode.Part{Text: "This goes on "})
 			first <- id
 			<-deaf
-			s.part(id, vscode.Part{Text: "and was never heard."})
+			s.part(ctx, id, vscode.Part{Text: "and was never heard."})
 			return nil
 		}
-		s.part(id, vscode.Part{Text: "Second answer."})
+		s.part(ctx, id, vscode.Part{Text: "Second answer."})
 		return nil
 	}
 	s.begin(editor.Initialize{})
@@ -390,13 +390,13 @@ func TestEditorFailures(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := edit(t)
-			s.reply = func(_ context.Context, s *scriptedEditor, id uint64, _ vscode.Request) error {
+			s.reply = func(ctx context.Context, s *scriptedEditor, id uint64, _ vscode.Request) error {
 				if id > 1 {
-					s.part(id, vscode.Part{Text: "Here it is."})
+					s.part(ctx, id, vscode.Part{Text: "Here it is."})
 					return nil
 				}
 				if tt.partial {
-					s.part(id, vscode.Part{Text: "Well, "})
+					s.part(ctx, id, vscode.Part{Text: "Well, "})
 				}
 				return &vscode.Error{Code: tt.code, Message: "it did not work"}
 			}
@@ -446,19 +446,19 @@ func TestEditorTools(t *testing.T) {
 		}
 		return "opened main.go", nil
 	}
-	s.reply = func(_ context.Context, s *scriptedEditor, id uint64, q vscode.Request) error {
+	s.reply = func(ctx context.Context, s *scriptedEditor, id uint64, q vscode.Request) error {
 		if len(q.Tools) != 1 || q.Tools[0].Name != "open_file" {
 			t.Errorf("the model has the tools %+v", q.Tools)
 		}
 		for _, m := range q.Messages {
 			for _, p := range m.Parts {
 				if p.Result != nil && strings.Contains(p.Result.Text, "opened main.go") {
-					s.part(id, vscode.Part{Text: "It is open."})
+					s.part(ctx, id, vscode.Part{Text: "It is open."})
 					return nil
 				}
 			}
 		}
-		s.part(id, vscode.Part{Call: &vscode.Call{ID: "c1", Name: "open_file", Input: json.RawMessage(`{"path":"main.go"}`)}})
+		s.part(ctx, id, vscode.Part{Call: &vscode.Call{ID: "c1", Name: "open_file", Input: json.RawMessage(`{"path":"main.go"}`)}})
 		return nil
 	}
 	s.begin(editor.Initialize{Trusted: true, Tools: []vscode.Spec{{Name: "open_file", Description: "opens a file", Schema: json.RawMessage(`{"type":"object"}`)}}})

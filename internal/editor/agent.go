@@ -61,12 +61,17 @@ func (i Initialize) agent() ([]byte, error) {
 		// Who programs is silent for long.
 		"dead_air": values{"off": true},
 		"privacy":  cmp.Or(s.Privacy, "session"),
-		"limits":   values{}, "retry": values{}, "turn": values{}, "barge_in": values{}, "speech": values{},
 	}
+	sections := make(map[string]values)
 	put := func(section, key string, value any, there bool) {
-		if there {
-			set[section].(values)[key] = value //nolint:forcetypeassert // the sections are above
+		if !there {
+			return
 		}
+		if sections[section] == nil {
+			sections[section] = make(values)
+			set[section] = sections[section]
+		}
+		sections[section][key] = value
 	}
 	put("limits", "waiting", fmt.Sprintf("%dms", s.TimeoutMS), s.TimeoutMS > 0)
 	put("retry", "max", s.Retries, s.Retries != nil)
@@ -75,11 +80,6 @@ func (i Initialize) agent() ([]byte, error) {
 	put("turn", "silence", values{"after": fmt.Sprintf("%dms", s.SilenceMS)}, s.SilenceMS > 0)
 	put("barge_in", "policy", s.BargeIn, s.BargeIn != "")
 	put("speech", "voice", s.Voice, s.Voice != "")
-	for key, section := range set {
-		if v, ok := section.(values); ok && len(v) == 0 {
-			delete(set, key)
-		}
-	}
 	if s.Greeting != "" {
 		set["greeting"] = s.Greeting
 	}

@@ -98,7 +98,7 @@ func readHead(r *bufio.Reader) (length int, err error) {
 	return length, nil
 }
 
-// readLine reads a line of at most most bytes, with its end.
+// readLine reads a line with its end. Its bytes must not exceed most.
 func readLine(r *bufio.Reader, most int) (string, error) {
 	var line strings.Builder
 	for line.Len() < most {

@@ -158,7 +158,7 @@ func (r *relay) after(ctx context.Context, done *hub.Conversation) (*hub.Convers
 func (r *relay) tell(ctx context.Context, id int, steps bool, c *hub.Conversation) error {
 	s, err := c.Stream(hub.StreamOptions{From: 1, Steps: steps})
 	if err != nil {
-		return nil //nolint:nilerr // it has ended and was forgotten
+		return nil // it has ended and was forgotten
 	}
 	defer s.Close()
 	for {

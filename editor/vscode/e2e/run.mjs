@@ -16,16 +16,18 @@ const shots = process.env.SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 const scratch = mkdtempSync(join(tmpdir(), "agentvoice-e2e-"));
 let failed = 0;
+let now_; // the editor that is open
 
 /** step does one thing, and tells it. */
 async function step(name, run) {
-  if (only && !name.includes(only)) return;
+  if (only && !new RegExp(only).test(name)) return;
   const began = Date.now();
   try {
     const note = await run();
     console.log(`ok      ${name}${note ? `: ${note}` : ""} (${Date.now() - began} ms)`);
   } catch (err) {
     failed++;
+    if (shots && now_) await now_.page.screenshot({ path: join(shots, `failed-${failed}.png`) }).catch(() => undefined);
     console.log(`FAILED  ${name}: ${err.stack ?? err}`);
   }
 }
@@ -154,6 +156,8 @@ await using_(open({ vsix }), async (e) => {
     assert.ok((await said(e)).some((m) => m.type === "agentvoice.notification"), "a notification");
   });
   await step("AC-008: a model that does not answer leads back to listening, with a notice", async () => {
+    if ((await shown(e)).active) await command(e, "stop");
+    await until("the end of the one before", async () => !(await shown(e)).active);
     await mode(e, "silent");
     await e.run('await vscode.workspace.getConfiguration("agentvoice.conversation").update("copilotTimeoutMs", 1000, true); await vscode.workspace.getConfiguration("agentvoice.conversation").update("maxRetries", 0, true)');
     await e.page.waitForTimeout(1500);
@@ -186,6 +190,7 @@ const wav = recorded(join(scratch, "caller.wav"), "what is wrong with this funct
 if (!wav) console.log("NOT TESTED: by voice: neither flite nor espeak-ng can make a recording");
 else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversation.bargeIn": "seeds" } }), async (e) => {
   const page = e.context.waitForEvent("page", { timeout: 120_000 });
+  page.catch(() => undefined); // told where it is waited for
   await step("by voice: the key opens the page with the microphone", async () => {
     await listen(e);
     await e.page.locator(".monaco-workbench").click({ position: { x: 700, y: 5 } });
@@ -199,7 +204,7 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     assert.equal(new URL(opened.url()).hash, "", "the token stays in the address");
   });
   await step("AC-003, by voice: a recorded voice asks, the answer is spoken, and the panel and the status bar show it", async () => {
-    await mode(e, "long");
+    await mode(e, "long", "fake.gap = 250");
     const before = (await requests(e)).length;
     await until("the request", async () => (await requests(e)).length > before, 90_000);
     await state(e, "speaking");
@@ -220,6 +225,7 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     const ms = Date.parse(list[i + 1].at) - Date.parse(list[i].at);
     assert.ok(i >= 0 && ms <= 400, `${ms} ms`);
     await until("the provider to be told", () => e.run("return fake.stopped > 0"));
+    await e.run("fake.gap = 40");
     return `${ms} ms of 400`;
   });
   await step("a deaf provider delays nobody", async () => {
@@ -256,9 +262,9 @@ process.exit(failed === 0 ? 0 : 1);
 /** using_ gives an editor back, whatever happens. */
 async function using_(opening, run) {
   const e = await opening;
+  now_ = e;
   try {
     await run(e);
-    if (shots && failed > 0) await e.page.screenshot({ path: join(shots, `failed-${failed}.png`) }).catch(() => undefined);
   } finally {
     if (process.env.VERBOSE) console.log((await e.run(`return ""`).catch(() => "")) || "");
     await e.end();

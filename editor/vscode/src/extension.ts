@@ -96,6 +96,7 @@ class Extension implements Host, Api, vscode.Disposable {
 
   /** start begins a conversation. By voice a page of the engine is opened, which has the microphone. */
   private async start(transport: Start["transport"]): Promise<void> {
+    await this.renewal;
     if (get("model", "copilot") === "copilot") {
       await consent(this.context.languageModelAccessInformation, {
         none: vscode.l10n.t("There is no language model. Sign in to GitHub Copilot."),
@@ -182,7 +183,7 @@ class Extension implements Host, Api, vscode.Disposable {
       return;
     }
     // Settings that change meanwhile have a turn of their own.
-    this.renewal = this.renewal.then(() => this.engine.restart()).catch((err: unknown) => this.complain(err));
+    this.renewal = this.renewal.then(() => (this.active ? undefined : this.engine.restart())).catch((err: unknown) => this.complain(err));
     await this.renewal;
   }
 
