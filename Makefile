@@ -234,7 +234,7 @@ web/node_modules: web/package-lock.json
 
 ## licences: write THIRD_PARTY.md anew, from what is linked and bundled (needs Node)
 .PHONY: licences
-licences: web/node_modules $(GOLICENSES)
+licences: web/node_modules editor/vscode/node_modules $(GOLICENSES)
 	scripts/third-party $(GOLICENSES) > THIRD_PARTY.md.new && mv THIRD_PARTY.md.new THIRD_PARTY.md
 
 ## clean: remove what was built; third_party and .tools stay
