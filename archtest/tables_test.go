@@ -20,8 +20,8 @@ var layers = []struct {
 	{4, []string{"server/hub", "leg/*", "provider/*", "tool/*", "detector/*", "store/*", "task", "examples/airline"}},
 	{3, []string{"session", "server/node", "internal/explore/gen", "internal/chain", "internal/hosted", "internal/llm", "provider/anthropic/fake", "provider/google/fake", "provider/deepgram/fake", "provider/elevenlabs/fake", "provider/cartesia/fake", "provider/soniox/fake", "internal/carrier/fake"}},
 	{2, []string{"journal", "store", "internal/media", "internal/explore", "internal/toolset", "internal/carrier", "internal/rtpsound", "internal/connection", "internal/failure", "internal/socket", "internal/settings", "server/tokens", "internal/process", "leg/realtime/projection", "internal/fakes"}},
-	{1, []string{"port", "conv", "internal/codec/*", "internal/recording", "internal/echo"}},
-	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "internal/clauses", "internal/edits", "internal/dialing", "examples", "examples/research/desk", "turn/ending"}},
+	{1, []string{"port", "conv", "internal/codec/*", "internal/recording", "internal/echo", "internal/dialing"}},
+	{0, []string{"port/errclass", "conv/view", "internal/timers", "turn", "dialog", "dialog/*", "audio", "internal/wire/*", "internal/messages", "internal/yamlfile", "internal/config", "internal/seal", "internal/redact", "internal/httpclient", "server/panel", "server/gate", "internal/routes", "internal/wait", "internal/timezone", "internal/sqlitefile", "internal/onnx", "internal/clauses", "internal/edits", "examples", "examples/research/desk", "turn/ending"}},
 	// detector, provider and leg contain common tests of the adapters below them.
 	{testOnly, []string{"archtest", "convtest", "porttest", "internal/nettest", "internal/pgtest", "internal/waittest", "internal/seeds", "internal/sgd", "detector", "provider", "leg", "provider/openai/fake", "provider/realtime/fake"}},
 }
@@ -99,6 +99,8 @@ var workers = map[string]string{
 	"internal/editor: (*relay).follow":        "the relay's run, which cancels them first",
 	"internal/editor: (*peer).follow":         "itself, before it returns",
 	"internal/cli: (*talkCmd).Run":            "nobody: a callback that only gives the signals back",
+	"internal/app: (*dialer).Dial":            "the dialer's end, which the server's Close runs",
+	"internal/app: (*dialer).screen":          "itself, before it returns",
 	"internal/app: ringTelnyx":                "the ending that it returns, or itself",
 	"internal/app: Talk":                      "nobody: a callback that hangs up, which may follow the call",
 	"leg/device: (*Leg).Close":                "itself for a second; then nobody: the system does not let go of a device that is gone",

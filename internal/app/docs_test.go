@@ -223,7 +223,9 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.max_connections": gate.DefaultMost, "server.max_connections_per_address": gate.DefaultPerAddress,
 		"server.sip.max_hold":           sip.DefaultMaxHold,
 		"server.sip.register[].expires": sip.DefaultExpires,
-		"server.drain":                  DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "server.developers": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false, "recording.announced": false, "recording.limit": DefaultRecording,
+		"server.drain":                  DefaultDrain, "server.resume": DefaultResume, "server.url": "-", "timezone": "-", "server.node": "-", "server.developers": "-", "recording.notice": "-", "server.access_log": false, "server.webrtc.keep_private": false, "server.webrtc.ice_servers[].valid": time.Hour, "server.one_per_caller": false,
+		"server.dial.ring": DefaultDialRing, "server.dial.per_number": DefaultDialPerNumber, "server.dial.per_day": DefaultDialPerDay,
+		"server.dial.machine": DefaultDialMachine, "recording.announced": false, "recording.limit": DefaultRecording,
 	} {
 		d[path] = written(reflect.ValueOf(v))
 	}
@@ -240,6 +242,7 @@ func engineDefaults(t *testing.T) map[string]string {
 		"server.sip.addr", "server.sip.tls_addr", "server.sip.external", "server.sip.ports", "server.sip.codecs", "server.sip.encrypt", "server.sip.allow",
 		"server.sip.users[].name", "server.sip.users[].password_env", "server.sip.agent", "server.sip.register[].server", "server.sip.register[].name", "server.sip.register[].password_env", "server.sip.numbers[].number", "server.sip.numbers[].agent",
 		"server.telnyx.url", "server.telnyx.key_env", "server.telnyx.public_key_env", "server.telnyx.agent", "server.telnyx.codec", "server.telnyx.api_url",
+		"server.twilio.account_env", "server.twilio.api_url", "server.telnyx.connection", "server.dial.from", "server.dial.allow", "server.dial.carrier", "server.dial.message",
 	} {
 		d[path] = "-"
 	}

@@ -91,6 +91,8 @@ func TestEveryKeyArrives(t *testing.T) {
 		case strings.HasPrefix(rest, "twilio."), strings.HasPrefix(rest, "telnyx."):
 			name, _, _ := strings.Cut(rest, ".")
 			without = carriers(name, "", "")
+		case strings.HasPrefix(rest, "dial."):
+			without = dialSection("", "")
 		case beside[k.Path] != "":
 			without = section + ": {" + beside[k.Path] + "}"
 		}
@@ -163,6 +165,23 @@ func sipDocument(key, value string) string {
 	return "server: {sip: " + mapping(entry) + "}"
 }
 
+// dialSection is a file with a carrier that places calls, and one more key of the section if there is
+// one.
+func dialSection(key, value string) string {
+	entry := map[string]string{"from": `"+15550100"`, "allow": `["+1555*"]`, "carrier": "twilio"}
+	if key != "" {
+		entry[key] = value
+	}
+	if key == "message" {
+		entry["machine"] = "message"
+	}
+	if value == "message" {
+		entry["message"] = "Hello."
+	}
+	return `server: {twilio: {url: "https://voice.example.com/twilio"}, telnyx: {url: "https://voice.example.com/telnyx"}, dial: ` +
+		mapping(entry) + "}"
+}
+
 // mapping is the text of a mapping.
 func mapping(entry map[string]string) string {
 	var fields []string
@@ -203,7 +222,15 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"[g722, pcma]"}
 	case k.Path == "server.addr" || k.Path == "server.webrtc.addr" || k.Path == "server.webrtc.tcp":
 		return []string{"127.0.0.1:1"}
-	case k.Path == "server.twilio.url" || k.Path == "server.telnyx.url" || k.Path == "server.telnyx.api_url":
+	case k.Path == "server.dial.from":
+		return []string{`"+15550123"`}
+	case k.Path == "server.dial.allow":
+		return []string{`["+49*", "+15550123"]`}
+	case k.Path == "server.dial.carrier":
+		return []string{"telnyx"}
+	case k.Path == "server.dial.message":
+		return []string{"Goodbye."}
+	case k.Path == "server.twilio.url" || k.Path == "server.telnyx.url" || k.Path == "server.telnyx.api_url" || k.Path == "server.twilio.api_url":
 		return []string{`"https://h/y"`}
 	case k.Path == "server.path":
 		return []string{"/voice/"}
@@ -273,6 +300,9 @@ func document(path, value string) string {
 		if rest, ok := strings.CutPrefix(path, "server."+carrier+"."); ok {
 			return carriers(carrier, rest, value)
 		}
+	}
+	if rest, ok := strings.CutPrefix(path, "server.dial."); ok {
+		return dialSection(rest, value)
 	}
 	section, rest, ok := strings.Cut(path, ".")
 	if !ok {

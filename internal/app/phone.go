@@ -22,18 +22,19 @@ import (
 // The environment variables with the secrets of carriers.
 const (
 	DefaultTwilioSecretEnv    = "TWILIO_AUTH_TOKEN" //nolint:gosec // the name of a variable
+	DefaultTwilioAccountEnv   = "TWILIO_ACCOUNT_SID"
 	DefaultTelnyxKeyEnv       = "TELNYX_API_KEY"
 	DefaultTelnyxPublicKeyEnv = "TELNYX_PUBLIC_KEY"
 )
 
-// number is a telephone number in the form of E.164. A withheld one has another form.
-var number = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
+// isNumber matches a telephone number in the form of E.164. A withheld one has another form.
+var isNumber = regexp.MustCompile(`^\+[1-9][0-9]{5,14}$`)
 
 // openPhones opens what takes calls: the handlers of carriers that the config has, and SIP.
 func (s *Server) openPhones(c config.Server) error {
-	s.phones = make(map[string]http.Handler)
+	s.phones, s.places = make(map[string]http.Handler), make(map[string]placing)
 	if c.Twilio.URL != "" {
-		if err := s.openTwilio(c.Twilio); err != nil {
+		if err := s.openTwilio(c.Twilio, c.Dial); err != nil {
 			return inputError{fmt.Errorf("server.twilio%w", err)}
 		}
 	}
@@ -47,11 +48,12 @@ func (s *Server) openPhones(c config.Server) error {
 			return inputError{fmt.Errorf("server.sip%w", err)}
 		}
 	}
+	s.dialer = newDialer(s, c)
 	return nil
 }
 
 // openTwilio opens the handler of Twilio's calls. The error follows the name of the section.
-func (s *Server) openTwilio(c config.Twilio) error {
+func (s *Server) openTwilio(c config.Twilio, d config.Dial) error {
 	secret, err := secretOf(cmp.Or(c.SecretEnv, DefaultTwilioSecretEnv), "the auth token of the account")
 	if err != nil {
 		return err
@@ -60,8 +62,14 @@ func (s *Server) openTwilio(c config.Twilio) error {
 	if err != nil {
 		return err
 	}
+	account := ""
+	if len(d.Allow) > 0 && d.Carrier != "telnyx" {
+		if account, err = secretOf(cmp.Or(c.AccountEnv, DefaultTwilioAccountEnv), "the name of the account (AC...)"); err != nil {
+			return err
+		}
+	}
 	h, err := twilio.New(twilio.Options{
-		Secret: secret, URL: c.URL, Vouch: gate.Vouch,
+		Secret: secret, URL: c.URL, Account: account, API: c.APIURL, Vouch: gate.Vouch,
 		Admit: func(context.Context, twilio.Incoming) error { return s.admitPhone(twilio.ErrBusy) },
 		Start: func(_ context.Context, in twilio.Incoming, leg twilio.Leg) error {
 			return s.beginPhone(agent, in.From, leg) //nolint:contextcheck // it outlives the request
@@ -72,6 +80,7 @@ func (s *Server) openTwilio(c config.Twilio) error {
 		return fmt.Errorf(": %w", err)
 	}
 	s.phones["twilio"] = h
+	s.places["twilio"] = func(ctx context.Context, d port.Dial) (phoneLeg, error) { return h.Dial(ctx, d) }
 	return nil
 }
 
@@ -90,7 +99,7 @@ func (s *Server) openTelnyx(c config.Telnyx) error {
 		return err
 	}
 	h, err := telnyx.New(telnyx.Options{
-		Key: key, PublicKey: public, URL: c.URL, API: c.APIURL, Codec: strings.ToUpper(c.Codec), Vouch: gate.Vouch,
+		Key: key, PublicKey: public, URL: c.URL, API: c.APIURL, Connection: c.Connection, Codec: strings.ToUpper(c.Codec), Vouch: gate.Vouch,
 		Admit: func(context.Context, telnyx.Incoming) error { return s.admitPhone(telnyx.ErrBusy) },
 		Start: func(_ context.Context, in telnyx.Incoming, leg telnyx.Leg) error {
 			return s.beginPhone(agent, in.From, leg) //nolint:contextcheck // it outlives the request
@@ -104,6 +113,7 @@ func (s *Server) openTelnyx(c config.Telnyx) error {
 		return fmt.Errorf(": %w", err)
 	}
 	s.phones["telnyx"] = h
+	s.places["telnyx"] = func(ctx context.Context, d port.Dial) (phoneLeg, error) { return h.Dial(ctx, d) }
 	s.close = append(s.close, h.Close)
 	return nil
 }
@@ -149,11 +159,16 @@ func (s *Server) admitPhone(busy error) error {
 // beginPhone begins the conversation of a call. The caller's number is the name under which
 // delegated work is told in a later call.
 func (s *Server) beginPhone(agent, from string, leg port.Leg) error {
-	call := s.roster.named(agent).call("phone")
-	call.Leg = leg
-	if number.MatchString(from) {
-		call.Caller = api.CallerOf("", from)
-	}
-	_, err := s.hub.Start(call)
+	_, err := s.startPhone(agent, "", from, leg)
 	return err
+}
+
+// startPhone starts the conversation of a call with a number, on behalf of an owner.
+func (s *Server) startPhone(agent, owner, number string, leg port.Leg) (*hub.Conversation, error) {
+	call := s.roster.named(agent).call("phone")
+	call.Leg, call.Owner = leg, owner
+	if isNumber.MatchString(number) {
+		call.Caller = api.CallerOf(owner, number)
+	}
+	return s.hub.Start(call)
 }

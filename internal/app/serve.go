@@ -70,6 +70,8 @@ type Server struct {
 	realtime     *realtime.Server
 	phones       map[string]http.Handler // the handlers of calls, by carrier
 	sip          *sip.Server             // nil if it takes no calls over SIP
+	places       map[string]placing      // what places calls, by carrier
+	dialer       *dialer                 // nil if no calls may be placed
 	secrets      *secrets
 	home         *node.Home // nil if conversations are held in memory only
 	store        *Store     // nil if home is
@@ -263,6 +265,9 @@ func (s *Server) route(c config.Server) error {
 		Workbench: workbench{s, c},
 		Realtime:  http.HandlerFunc(s.serveRealtime), Vouch: gate.Vouch, Path: c.Path, Phones: s.phones,
 		Connecting: s.webrtc.Connecting, Keys: s.secrets.keys, Open: c.Open, Origins: c.Origins, MaxStreams: int(c.MaxStreams),
+	}
+	if s.dialer != nil {
+		o.Dialer = s.dialer
 	}
 	if s.home != nil {
 		o.Home, o.Stored, o.ClientTokens = apiHome{s.home, s}, newArchive(s.store, s.tasks), s.home.Tokens("client_token", api.MaxClientTokens)

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/hocketvoice/hocket/internal/config"
+	"github.com/hocketvoice/hocket/internal/dialing"
 	"github.com/hocketvoice/hocket/internal/model"
 	"github.com/hocketvoice/hocket/internal/settings"
 	"github.com/hocketvoice/hocket/leg/telnyx"
@@ -118,10 +120,46 @@ func phoneProblems(c *config.Config) config.Problems {
 			all = append(all, c.Problem(key+".url", "is invalid: "+err.Error()))
 		}
 	}
-	if at := c.Server.Telnyx.APIURL; at != "" {
-		if err := telnyx.CheckAPI(at); err != nil {
-			all = append(all, c.Problem("server.telnyx.api_url", "is invalid: "+err.Error()))
+	for _, api := range []struct {
+		key, at string
+		check   func(string) error
+	}{{"server.telnyx.api_url", c.Server.Telnyx.APIURL, telnyx.CheckAPI}, {"server.twilio.api_url", c.Server.Twilio.APIURL, twilio.CheckAPI}} {
+		if api.at == "" {
+			continue
 		}
+		if err := api.check(api.at); err != nil {
+			all = append(all, c.Problem(api.key, "is invalid: "+err.Error()))
+		}
+	}
+	return append(all, dialProblems(c)...)
+}
+
+// dialProblems returns the problems of the section server.dial.
+func dialProblems(c *config.Config) config.Problems {
+	var all config.Problems
+	d := c.Server.Dial
+	if reflect.ValueOf(d).IsZero() {
+		return nil
+	}
+	if _, err := dialing.Parse(d.From); err != nil {
+		all = append(all, c.Problem("server.dial.from", fmt.Sprintf("is %q: expected the number of the account that is shown, such as +15550100", d.From)))
+	}
+	if len(d.Allow) == 0 {
+		all = append(all, c.Problem("server.dial", "has no list allow, without which nobody may be called: expected one such as [+4930*]"))
+	} else if err := dialing.List(d.Allow).Check(); err != nil {
+		all = append(all, c.Problem("server.dial.allow", err.Error()))
+	}
+	if (d.Message != "") != (d.Machine == "message") {
+		all = append(all, c.Problem("server.dial", "has one of message and machine: message: expected both"))
+	}
+	urls := map[string]string{"twilio": c.Server.Twilio.URL, "telnyx": c.Server.Telnyx.URL}
+	switch {
+	case urls["twilio"] == "" && urls["telnyx"] == "":
+		all = append(all, c.Problem("server.dial", "has no carrier: expected server.twilio or server.telnyx"))
+	case d.Carrier == "" && urls["twilio"] != "" && urls["telnyx"] != "":
+		all = append(all, c.Problem("server.dial", "does not say which carrier places calls: expected carrier: twilio or telnyx"))
+	case d.Carrier != "" && urls[d.Carrier] == "":
+		all = append(all, c.Problem("server.dial.carrier", fmt.Sprintf("is %q: expected a carrier of the config", d.Carrier)))
 	}
 	return append(all, sipProblems(c)...)
 }

@@ -43,6 +43,7 @@ type root struct {
 	Import        importCmd        `cmd:"" help:"Convert another program's files to an agent."`
 	Conversations conversationsCmd `cmd:"" help:"List, show, export and delete the conversations of a store."`
 	Callers       callersCmd       `cmd:"" help:"List, export and delete what a store keeps of a caller."`
+	Dial          dialCmd          `cmd:"" help:"Place a telephone call by a server."`
 	Fake          fakeCmd          `cmd:"" help:"Call a server as a telephone carrier would."`
 	Eval          evalCmd          `cmd:"" help:"Measure on recordings how well calls hear."`
 	Bench         benchCmd         `cmd:"" help:"Measure the speed and load of hocket."`

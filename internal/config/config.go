@@ -310,6 +310,7 @@ type Server struct {
 	Twilio  Twilio   `yaml:"twilio"`
 	Telnyx  Telnyx   `yaml:"telnyx"`
 	SIP     SIP      `yaml:"sip"`
+	Dial    Dial     `yaml:"dial"`
 
 	MaxConversations Count `yaml:"max_conversations"`
 	MaxPerKey        Count `yaml:"max_per_key"`
@@ -350,9 +351,23 @@ type WebRTC struct {
 
 // Twilio configures the calls of Twilio's numbers.
 type Twilio struct {
-	URL       string `yaml:"url"`
-	SecretEnv string `yaml:"secret_env"`
-	Agent     string `yaml:"agent"`
+	URL        string `yaml:"url"`
+	SecretEnv  string `yaml:"secret_env"`
+	Agent      string `yaml:"agent"`
+	AccountEnv string `yaml:"account_env"`
+	APIURL     string `yaml:"api_url"`
+}
+
+// Dial configures the calls that the server places.
+type Dial struct {
+	From      string   `yaml:"from"`
+	Allow     []string `yaml:"allow"`
+	Carrier   string   `yaml:"carrier" oneof:"twilio telnyx"`
+	Ring      Duration `yaml:"ring"`
+	PerNumber Count    `yaml:"per_number"`
+	PerDay    Count    `yaml:"per_day"`
+	Machine   string   `yaml:"machine" oneof:"hang_up message go_on off"`
+	Message   string   `yaml:"message"`
 }
 
 // Telnyx configures the calls of Telnyx's numbers.
@@ -363,6 +378,7 @@ type Telnyx struct {
 	Agent        string `yaml:"agent"`
 	Codec        string `yaml:"codec" oneof:"pcmu pcma g722 l16"`
 	APIURL       string `yaml:"api_url"`
+	Connection   string `yaml:"connection"`
 }
 
 // SIP configures calls over SIP.

@@ -68,6 +68,9 @@ type Options struct {
 	// signatures of requests themselves.
 	Phones map[string]http.Handler
 
+	// Dialer places telephone calls. Nil places none.
+	Dialer Dialer
+
 	// Home gives access to conversations that do not run in this process. Nil means
 	// that there are none.
 	Home Home

@@ -85,6 +85,7 @@ func (s *Server) routes() []route {
 		}},
 	}
 	list = append(list, s.storedRoutes()...)
+	list = append(list, s.phoneRoutes()...)
 	if s.o.Metrics != nil {
 		list = append(list, route{"GET /metrics", s.metrics, false, kind{
 			summary: "Metrics for Prometheus.", status: http.StatusOK, media: "text/plain",

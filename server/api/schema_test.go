@@ -69,8 +69,13 @@ func (c *contract) hold(h *house, method, path, request, body string) []byte {
 // and that the test covers every operation.
 func TestOpenAPI(t *testing.T) {
 	shelf := newShelf()
-	h := newHouse(t, hub.Options{Most: 2}, func(o *Options) { o.Stored = shelf })
+	h := newHouse(t, hub.Options{Most: 2}, func(o *Options) { o.Stored, o.Dialer = shelf, operator{} })
 	c := newContract(h)
+	for _, body := range []string{`{"to":"+15550100"}`, `{"to":"112"}`, `{"to":"+15550101"}`, `{}`, `{"number":"1"}`} {
+		c.hold(h, "POST", "/v1/calls", "/v1/calls", body)
+	}
+	c.hold(h, "GET", "/v1/calls/{id}", "/v1/calls/one", "")
+	c.hold(h, "GET", "/v1/calls/{id}", "/v1/calls/two", "")
 	c.hold(h, "GET", "/healthz", "/healthz", "")
 	c.hold(h, "GET", "/readyz", "/readyz", "")
 	c.hold(h, "GET", "/v1/agents", "/v1/agents", "")
