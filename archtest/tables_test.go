@@ -109,6 +109,7 @@ var workers = map[string]string{
 	"server/hub: (*Hub).forget":               "nobody: a timer's callback that only forgets what has ended; Drain stops it",
 	"internal/bench: (*Browser).run":          "its Close",
 	"internal/bench: WebRTC":                  "itself, before it returns",
+	"internal/bench: measurePhone":            "itself, before it returns",
 	"internal/bench: WS":                      "itself, before it returns",
 	"internal/bench: serveRealtime":           "the function that it returns",
 	"leg/webrtc: (*Leg).OnMessage":            "one of the leg's workers; Close waits for it",

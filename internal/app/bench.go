@@ -37,6 +37,15 @@ func BenchWS(ctx context.Context, o BenchWebRTCOptions) (r bench.WSReport, err e
 	return r, err
 }
 
+// BenchPhone measures telephone calls with the detector of this build.
+func BenchPhone(ctx context.Context, o BenchWebRTCOptions) (r bench.PhoneReport, err error) {
+	err = withEngines(o, func(b bench.WebRTCOptions) error {
+		r, err = bench.Phone(ctx, bench.PhoneOptions{Calls: b.Calls, Duration: b.Duration, Detector: b.Detector})
+		return err
+	})
+	return r, err
+}
+
 // BenchServe returns a server for [BenchFootprint]: that of [NewServer], with a voice
 // and a recognizer that need no CPU time. The caller must call end after the server has
 // stopped.

@@ -39,7 +39,8 @@ func newOutbound(t *testing.T, carrier, dial string, parties func(string) fake.P
 	o := &outbound{t: t, log: &lockedBuffer{}}
 	reach := &http.Client{}
 	var handler http.Handler
-	section, secrets := "", map[string]string{}
+	var section string
+	secrets := map[string]string{}
 	switch carrier {
 	case "twilio":
 		o.twilio = fake.NewTwilio(fake.TwilioOptions{Secret: "tw-secret", URL: "https://voice.test/voice/twilio", Client: reach, Parties: parties})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,8 @@ type FakeCallOptions struct {
 	Say     []string     // paths of sound files that the caller says, each when the agent has spoken
 	Heard   string       // path of a sound file for what the telephone plays; may be empty
 	Most    time.Duration
-	Note    func(string) // if not nil, receives what happens
+	Pause   time.Duration // of the agent, before the caller speaks; twice that before the caller hangs up; 1 s if 0
+	Note    func(string)  // if not nil, receives what happens
 }
 
 // FakeCallResult is the end of a call.
@@ -40,8 +42,7 @@ type FakeCallResult struct {
 }
 
 const (
-	callerPause = time.Second      // of silence, before the caller speaks
-	callerBye   = 2 * time.Second  // of silence, before the caller hangs up
+	callerPause = time.Second      // of silence, before the caller speaks; twice that before the caller hangs up
 	fakeStart   = 30 * time.Second // maximum time until the stream begins
 	fakeEnd     = 10 * time.Second // maximum time until a call that was hung up is over
 )
@@ -92,7 +93,7 @@ func FakeCall(ctx context.Context, o FakeCallOptions) (res FakeCallResult, err e
 	}
 	o.Note("the call is answered")
 	var over bool
-	res.Said, over, err = speak(ctx, call, lines, o.Most)
+	res.Said, over, err = speak(ctx, call, lines, o)
 	err = errors.Join(err, end(!over))
 	res.By = "caller"
 	if over {
@@ -133,8 +134,8 @@ type ending func(byCaller bool) error
 func ringTwilio(ctx context.Context, client *http.Client, o FakeCallOptions) (*fake.Call, ending, error) {
 	ctx, cancel := context.WithTimeout(ctx, fakeStart)
 	defer cancel()
-	account := fake.NewTwilio(fake.TwilioOptions{Secret: o.Key, URL: o.URL, Client: client, From: o.From, To: o.To}) //nolint:contextcheck // webhooks have a time limit of their own
-	c := account.Ring()
+	account := fake.NewTwilio(fake.TwilioOptions{Secret: o.Key, URL: o.URL, Client: client, From: o.From, To: o.To})
+	c := account.Ring() //nolint:contextcheck // webhooks have a time limit of their own
 	call, err := c.Stream(ctx)
 	if err != nil {
 		return nil, nil, errors.Join(err, account.Close())
@@ -196,14 +197,15 @@ func ringTelnyx(ctx context.Context, client *http.Client, o FakeCallOptions) (*f
 
 // speak says each line when the agent has spoken. It returns when the agent has answered the last
 // one, when the call is over, or after a time, with the number of lines.
-func speak(ctx context.Context, call *fake.Call, lines [][]int16, most time.Duration) (said int, over bool, err error) {
+func speak(ctx context.Context, call *fake.Call, lines [][]int16, o FakeCallOptions) (said int, over bool, err error) {
 	rate, _ := call.Rates()
-	limit := time.NewTimer(most)
+	pause := cmp.Or(o.Pause, callerPause)
+	limit := time.NewTimer(o.Most)
 	defer limit.Stop()
 	for {
 		spoke, silent := call.Answered()
 		switch {
-		case spoke && silent >= callerPause && said < len(lines):
+		case spoke && silent >= pause && said < len(lines):
 			pcm := lines[said]
 			if rate != callRate {
 				if pcm, err = audio.Resample(pcm, callRate, rate); err != nil {
@@ -212,14 +214,14 @@ func speak(ctx context.Context, call *fake.Call, lines [][]int16, most time.Dura
 			}
 			call.Say(pcm)
 			said++
-		case spoke && silent >= callerBye && said == len(lines):
+		case spoke && silent >= 2*pause && said == len(lines):
 			return said, false, nil
 		}
 		select {
 		case <-call.Over():
 			return said, true, nil
 		case <-limit.C:
-			return said, false, fmt.Errorf("the agent has not answered within %v", most)
+			return said, false, fmt.Errorf("the agent has not answered within %v", o.Most)
 		case <-ctx.Done():
 			return said, false, ctx.Err()
 		case <-time.After(audio.FrameDuration):

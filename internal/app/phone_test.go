@@ -31,10 +31,16 @@ const longGreeting = "Hello. What you hear now is so long that a key must cut it
 // secrets, which are environment variables, is missing.
 func phone(t *testing.T, log io.Writer, carrier string, secrets map[string]string) (*Server, string) {
 	t.Helper()
+	return phoneOf(t, log, longGreeting, carrier, secrets)
+}
+
+// phoneOf is like phone, with another greeting.
+func phoneOf(t *testing.T, log io.Writer, greeting, carrier string, secrets map[string]string) (*Server, string) {
+	t.Helper()
 	dir := t.TempDir()
 	agent, file := filepath.Join(dir, "hello.yaml"), filepath.Join(dir, "c.yaml")
 	for path, text := range map[string]string{
-		agent: "settings: {greeting: " + longGreeting + "}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
+		agent: "settings: {greeting: " + greeting + "}\nflows: {hi: {trigger: {intents: [hallo]}, steps: [{step: a, type: say, message: Hi.}]}}\n",
 		file:  "server: {path: /voice/, access_log: true, drain: 0s, " + carrier + "}\n",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -255,8 +261,9 @@ func TestFakeCall(t *testing.T) {
 				secrets["TEST_PHONE_PUBLIC"] = fake.TelnyxPublicKey("secret")
 			}
 			log := &lockedBuffer{}
-			_, at := phone(t, log, config, secrets)
+			_, at := phoneOf(t, log, "Good morning.", config, secrets)
 			o := FakeCallOptions{
+				Pause:   300 * time.Millisecond,
 				Carrier: carrier, URL: "https://voice.test/voice/" + carrier, Server: strings.TrimPrefix(at, "http://"), API: api, Key: "secret",
 				From: "+15551234567", To: "+15557654321", Say: []string{sound}, Heard: filepath.Join(dir, carrier+".wav"), Most: time.Minute,
 			}
@@ -264,8 +271,8 @@ func TestFakeCall(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, log)
 			}
-			want := 60 * time.Millisecond * time.Duration(len(strings.ReplaceAll(longGreeting+"Hi.", " ", ""))) // the voice's tones
-			if res.Said != 1 || res.By != "caller" || (res.Spoken-want).Abs() > 50*time.Millisecond || res.Length < want+3*time.Second {
+			want := 60 * time.Millisecond * time.Duration(len("Goodmorning.Hi.")) // the voice's tones
+			if res.Said != 1 || res.By != "caller" || (res.Spoken-want).Abs() > 50*time.Millisecond || res.Length < want+900*time.Millisecond {
 				t.Errorf("the call is %+v", res)
 			}
 			heard, err := readSound(o.Heard)

@@ -119,5 +119,6 @@ func (c *dialCmd) ask(ctx context.Context, method, path string, body any) (call 
 		_ = json.Unmarshal(answer, &f)
 		return call, fmt.Errorf("no call: %s", cmp.Or(f.Error.Message, resp.Status))
 	}
-	return call, json.Unmarshal(answer, &call)
+	err = json.Unmarshal(answer, &call)
+	return call, err
 }

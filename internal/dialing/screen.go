@@ -104,6 +104,8 @@ func (s *Screen) Frame(f audio.Frame) Verdict {
 		if s.silence >= greetingOver || s.heard >= longest {
 			s.verdict = Recording
 		}
+	case Human, Recording:
+		// It is decided; a beep was looked for above.
 	}
 	return s.verdict
 }
