@@ -178,8 +178,26 @@ func dialSection(key, value string) string {
 	if value == "message" {
 		entry["message"] = "Hello."
 	}
-	return `server: {twilio: {url: "https://voice.example.com/twilio"}, telnyx: {url: "https://voice.example.com/telnyx"}, dial: ` +
+	return `server: {twilio: {url: "https://voice.example.com/twilio"}, telnyx: {url: "https://voice.example.com/telnyx", connection: "1"}, dial: ` +
 		mapping(entry) + "}"
+}
+
+// TestDialProblems checks that what a server needs to place calls is asked for.
+func TestDialProblems(t *testing.T) {
+	for want, text := range map[string]string{
+		"has no list allow":           `twilio: {url: "https://h"}, dial: {from: "+15550100"}`,
+		"server.dial.from: is \"me\"": `twilio: {url: "https://h"}, dial: {from: me, allow: ["+49*"]}`,
+		"expected the beginning":      `twilio: {url: "https://h"}, dial: {from: "+15550100", allow: ["*"]}`,
+		"has no carrier":              `dial: {from: "+15550100", allow: ["+49*"]}`,
+		"which carrier places":        `twilio: {url: "https://h"}, telnyx: {url: "https://h"}, dial: {from: "+15550100", allow: ["+49*"]}`,
+		"expected a carrier of":       `twilio: {url: "https://h"}, dial: {from: "+15550100", allow: ["+49*"], carrier: telnyx}`,
+		"has no connection":           `telnyx: {url: "https://h"}, dial: {from: "+15550100", allow: ["+49*"]}`,
+		"message and machine":         `twilio: {url: "https://h"}, dial: {from: "+15550100", allow: ["+49*"], machine: message}`,
+	} {
+		if _, err := load(t, "server: {"+text+"}"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
 }
 
 // mapping is the text of a mapping.

@@ -160,6 +160,8 @@ func dialProblems(c *config.Config) config.Problems {
 		all = append(all, c.Problem("server.dial", "does not say which carrier places calls: expected carrier: twilio or telnyx"))
 	case d.Carrier != "" && urls[d.Carrier] == "":
 		all = append(all, c.Problem("server.dial.carrier", fmt.Sprintf("is %q: expected a carrier of the config", d.Carrier)))
+	case urls["telnyx"] != "" && d.Carrier != "twilio" && c.Server.Telnyx.Connection == "":
+		all = append(all, c.Problem("server.telnyx", "has no connection, without which no call is placed: expected the id of the application (connection_id)"))
 	}
 	return append(all, sipProblems(c)...)
 }
