@@ -168,6 +168,8 @@ var workers = map[string]string{
 	"leg/telnyx: (*Server).Dial":              "the server's Close, which hangs up all calls",
 	"internal/carrier/fake: (*Telnyx).tell":   "the account's Close",
 	"internal/carrier/fake: (*Telnyx).obey":   "the account's Close",
+	"leg/sip: New":                            "the server's Close, which ends the registrations",
+	"leg/sip: (*Server).whenStopping":         "the function that it returns",
 	"leg/sip: newMedia":                       "the stream's close, which talk and drop call",
 	"leg/sip: (*Server).serve":                "the server's Close",
 	"leg/sip: (*Server).work":                 "the server's Close",

@@ -396,7 +396,7 @@ func (s *Server) hostFor(to netip.Addr) netip.Addr {
 		return host
 	}
 	// The address of the interface that leads there; nothing is sent.
-	conn, err := (&net.Dialer{}).DialContext(context.Background(), "udp", netip.AddrPortFrom(to, 9).String())
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to, 9)))
 	if err != nil {
 		return host
 	}

@@ -64,18 +64,18 @@ func TestSessionTimer(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	at := time.Unix(1000, 0)
 	theirs := sessionTimer{interval: 90 * time.Second, at: at}
-	if got := theirs.next(); got != at.Add(60*time.Second) || theirs.due(got) || theirs.expired(got.Add(-1)) || !theirs.expired(got) {
+	if got := theirs.next(); !got.Equal(at.Add(60*time.Second)) || theirs.due(got) || theirs.expired(got.Add(-1)) || !theirs.expired(got) {
 		t.Errorf("a call of 90 s ends after %v", got.Sub(at))
 	}
 	ours := sessionTimer{interval: 1800 * time.Second, ours: true, at: at}
-	if got := ours.next(); got != at.Add(900*time.Second) || !ours.due(got) || ours.expired(got) {
+	if got := ours.next(); !got.Equal(at.Add(900*time.Second)) || !ours.due(got) || ours.expired(got) {
 		t.Errorf("a call of half an hour is refreshed after %v", got.Sub(at))
 	}
 	ours.retry = at.Add(910 * time.Second)
-	if got := ours.next(); got != ours.retry || ours.due(at.Add(905*time.Second)) {
+	if got := ours.next(); !got.Equal(ours.retry) || ours.due(at.Add(905*time.Second)) {
 		t.Errorf("a refresh that has failed is tried again after %v", got.Sub(at))
 	}
-	if end := ours.end(); end != at.Add(1768*time.Second) {
+	if end := ours.end(); !end.Equal(at.Add(1768 * time.Second)) {
 		t.Errorf("a call of half an hour ends after %v", end.Sub(at))
 	}
 	var none sessionTimer
