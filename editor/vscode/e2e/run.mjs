@@ -168,7 +168,11 @@ await using_(open({ vsix }), async (e) => {
     await say(e, "hello");
     await until("the notice", async () => (await said(e)).some((m) => m.type === "agentvoice.notification"));
     await state(e, "listening");
-    return `${Date.now() - asked} ms, the limit of a request is 1000`;
+    const ms = Date.now() - asked;
+    await command(e, "stop");
+    await until("the end", async () => !(await shown(e)).active);
+    await e.run('for (const name of ["copilotTimeoutMs", "maxRetries"]) await vscode.workspace.getConfiguration("agentvoice.conversation").update(name, undefined, true)');
+    return `${ms} ms, the limit of a request is 1000`;
   });
   await step("@voice answers in the Chat view", async () => {
     await mode(e, "polite");
@@ -204,7 +208,7 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     assert.equal(new URL(opened.url()).hash, "", "the token stays in the address");
   });
   await step("AC-003, by voice: a recorded voice asks, the answer is spoken, and the panel and the status bar show it", async () => {
-    await mode(e, "long", "fake.gap = 250");
+    await mode(e, "long", "fake.gap = 600");
     const before = (await requests(e)).length;
     await until("the request", async () => (await requests(e)).length > before, 90_000);
     await state(e, "speaking");
@@ -224,7 +228,9 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     const i = list.findLastIndex((t) => t.to?.startsWith("interrupted"));
     const ms = Date.parse(list[i + 1].at) - Date.parse(list[i].at);
     assert.ok(i >= 0 && ms <= 400, `${ms} ms`);
-    await until("the provider to be told", () => e.run("return fake.stopped > 0"));
+    await until("the provider to be told", () => e.run("return fake.stopped > 0"), 10_000).catch(async (err) => {
+      throw new Error(`${err.message}; ${JSON.stringify(await e.run("return { stopped: fake.stopped, finished: fake.finished, mode: fake.mode, n: fake.requests.length }"))}`);
+    });
     await e.run("fake.gap = 40");
     return `${ms} ms of 400`;
   });

@@ -82,6 +82,8 @@ export class Spoken {
       this.said.set(turn, now);
       return { words: now.startsWith(before) ? now.slice(before.length) : "", done: false };
     }
+    // Why there is no answer, where there is none.
+    if (m.type === "agentvoice.notification" && m.payload.level !== "info") return { words: `\n\n${text(m.payload.message)}\n\n`, done: false };
     if (m.type === "agentvoice.state") {
       const state = text(m.payload.state);
       const working = state === "processing" || state === "waitingForCopilot" || state === "speaking";

@@ -79,6 +79,7 @@ test("a chat gets the words of one answer, and its end", () => {
   assert.equal(take("caption", { turn: 3, text: "One" }, 13).words, "One");
   assert.equal(take("caption", { turn: 3, text: "One two." }, 14).words, " two.");
   assert.equal(take("caption", { turn: 3, text: "One two.", final: true }, 15).words, "");
+  assert.match(take("agentvoice.notification", { level: "error", message: "It takes long." }, 15).words, /It takes long/);
   assert.equal(take("agentvoice.state", { state: "listening" }, 16).done, true);
 });
 

@@ -8,7 +8,7 @@ const vscode = require("vscode");
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** What a test sees and sets. */
-const fake = { mode: "polite", requests: [], stopped: 0, answers: {}, gap: 40 };
+const fake = { mode: "polite", requests: [], stopped: 0, finished: 0, answers: {}, gap: 40 };
 
 const said = (message) => message.content.map((p) => p.value ?? "").join("");
 const isResult = (message) => message.content.some((p) => p instanceof vscode.LanguageModelToolResultPart);
@@ -28,6 +28,7 @@ async function answer(messages, options, progress, token) {
       progress.report(new vscode.LanguageModelTextPart(word));
       await pause(fake.gap);
     }
+    fake.finished++;
   };
   const long = "This is a long answer that goes on and on, about the function and what it returns, about the loop in it and how often it runs, about the error that nobody checks, and about the test that is not there, and it does not stop by itself for quite a while.";
   switch (fake.mode) {
