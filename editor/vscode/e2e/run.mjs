@@ -208,7 +208,7 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     assert.equal(new URL(opened.url()).hash, "", "the token stays in the address");
   });
   await step("AC-003, by voice: a recorded voice asks, the answer is spoken, and the panel and the status bar show it", async () => {
-    await mode(e, "long", "fake.gap = 600");
+    await mode(e, "long", "fake.gap = 400");
     const before = (await requests(e)).length;
     await until("the request", async () => (await requests(e)).length > before, 90_000);
     await state(e, "speaking");

@@ -30,7 +30,7 @@ async function answer(messages, options, progress, token) {
     }
     fake.finished++;
   };
-  const long = "This is a long answer that goes on and on, about the function and what it returns, about the loop in it and how often it runs, about the error that nobody checks, and about the test that is not there, and it does not stop by itself for quite a while.";
+  const long = "This is a long answer. It goes on and on, about the function and what it returns. It tells of the loop in it, and how often that runs. It tells of the error that nobody checks. It tells of the test that is not there. It does not stop by itself for quite a while.";
   switch (fake.mode) {
     case "polite": return say(fake.answers.polite ?? "The loop never ends. Add a break.");
     case "long": return say(long);
