@@ -19,7 +19,8 @@ import (
 )
 
 // Run serves an editor until the connection ends, the editor asks for the end, or ctx ends. It
-// returns when the engine and all goroutines have ended.
+// returns when the engine and all goroutines have ended, with an error if the editor has sent what is
+// no message.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return err
@@ -30,7 +31,8 @@ func Run(ctx context.Context, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &server{o: o, stop: stop}
-	s.peer = newPeer(ctx, newFrames(o.In, o.Out, o.Closer), s.handle)
+	frames := newFrames(o.In, o.Out, o.Closer)
+	s.peer = newPeer(ctx, frames, s.handle)
 	select {
 	case <-s.peer.done():
 	case <-ctx.Done():
@@ -38,7 +40,7 @@ func Run(ctx context.Context, o Options) error {
 	stop()
 	_ = s.peer.conn.Close() // it may be closed already
 	s.workers.Wait()
-	return s.failed()
+	return errors.Join(frames.failed(), s.failed())
 }
 
 // server is one connection. The goroutine that reads calls handle.

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -25,6 +27,8 @@ type frames struct {
 	r *bufio.Reader
 	c io.Closer
 
+	bad atomic.Pointer[error] // what was wrong with the bytes; nil if nothing was
+
 	mu sync.Mutex // guards w
 	w  io.Writer
 }
@@ -39,11 +43,22 @@ func newFrames(r io.Reader, w io.Writer, c io.Closer) *frames {
 // messages.
 func (f *frames) ReadObject(v any) error {
 	b, err := readFrame(f.r)
-	if err != nil {
-		return err
+	if err == nil {
+		if err = json.Unmarshal(b, v); err != nil {
+			err = fmt.Errorf("a message must be JSON-RPC 2.0: %w", err)
+		}
 	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("a message is no JSON-RPC message: %w", err)
+	over := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, fs.ErrClosed)
+	if err != nil && !over {
+		f.bad.Store(&err)
+	}
+	return err
+}
+
+// failed returns an error if the bytes were not those of messages.
+func (f *frames) failed() error {
+	if err := f.bad.Load(); err != nil {
+		return fmt.Errorf("editor: %w", *err)
 	}
 	return nil
 }

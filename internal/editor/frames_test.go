@@ -74,3 +74,18 @@ func TestWriteObject(t *testing.T) {
 		t.Error("a message that is too long was written")
 	}
 }
+
+// TestRunBadInput: what is no message ends the connection, and is told; the end of the input alone
+// is no error.
+func TestRunBadInput(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "Content-Length: 2": "", "hello\n": "without a colon", "Content-Length: 1\r\n\r\n{": "must be JSON-RPC 2.0", "Content-Length: 2\r\n\r\n{}": "must be JSON-RPC 2.0",
+	} {
+		err := Run(t.Context(), Options{
+			In: strings.NewReader(in), Out: io.Discard, Closer: io.NopCloser(nil), Open: func(Setup) (Engine, error) { return nil, nil },
+		})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q ends with %v: expected %q", in, err, want)
+		}
+	}
+}
