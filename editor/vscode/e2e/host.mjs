@@ -108,7 +108,7 @@ export async function open({ vsix, microphone, settings = {}, trust = true, loca
   const browser = await chromium.launch({
     executablePath: need("CHROMIUM"), headless: false,
     args: ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-      "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}`] : [])],
+      "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", ...(microphone ? [`--use-file-for-fake-audio-capture=${microphone}%noloop`] : [])],
   });
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, locale });
   const page = await context.newPage();

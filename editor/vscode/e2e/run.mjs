@@ -243,7 +243,10 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
     await mode(e, "polite");
     await listen(e);
     await say(e, "and again");
-    await until("the answer", async () => answered(await said(e)).includes("Add a break."));
+    await until("the answer", async () => answered(await said(e)).includes("Add a break."), 30_000).catch(async (err) => {
+      const list = (await said(e)).filter((m) => ["caption", "transcript", "agentvoice.state", "agentvoice.notification"].includes(m.type));
+      throw new Error(`${err.message}; ${list.slice(-12).map((m) => JSON.stringify(m.payload).slice(0, 160)).join("\n")}`);
+    });
     assert.ok(!answered(await said(e)).includes("Nobody hears this"));
   });
   await step("mute closes the microphone of the page", async () => {
