@@ -218,6 +218,8 @@ func values(t *testing.T, k config.Key) []string {
 		return []string{"-15dB", "off"}
 	case k.Path == "filter.echo_delay":
 		return []string{"200ms"}
+	case strings.HasSuffix(k.Path, ".window"):
+		return []string{"8192"}
 	case k.Path == "timezone":
 		return []string{"Europe/Berlin"}
 	case k.Path == "language":

@@ -63,6 +63,7 @@ type Server struct {
 	hub          *hub.Hub
 	pace         *hub.Pace
 	http         *http.Server
+	secure       bool // it serves TLS
 	api          *api.Server
 	listener     net.Listener
 	gate         *gate.Gate
@@ -285,11 +286,13 @@ func (s *Server) route(c config.Server) error {
 		return err
 	}
 	s.api = handler
+	certificates := s.secrets.tls()
+	s.secure = certificates != nil
 	s.http = &http.Server{
 		Handler:           s.gate.Handler(handler, api.TooManyRequests),
 		ConnState:         s.gate.ConnState,
 		ConnContext:       s.gate.ConnContext,
-		TLSConfig:         s.secrets.tls(),
+		TLSConfig:         certificates,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second, // event streams remove it
 		WriteTimeout:      30 * time.Second,
@@ -303,7 +306,7 @@ func (s *Server) route(c config.Server) error {
 // URL returns the URL of the server on its listening address.
 func (s *Server) URL() string {
 	scheme := "http"
-	if s.http.TLSConfig != nil {
+	if s.secure { // http.Server changes its TLSConfig while it runs
 		scheme = "https"
 	}
 	return scheme + "://" + s.listener.Addr().String()
@@ -362,7 +365,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 func (s *Server) serve() error {
-	if s.http.TLSConfig != nil {
+	if s.secure {
 		return s.http.ServeTLS(s.listener, "", "")
 	}
 	return s.http.Serve(s.listener)

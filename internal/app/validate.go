@@ -131,7 +131,7 @@ func phoneProblems(c *config.Config) config.Problems {
 			all = append(all, c.Problem(api.key, "is invalid: "+err.Error()))
 		}
 	}
-	return append(all, dialProblems(c)...)
+	return slices.Concat(all, sipProblems(c), dialProblems(c))
 }
 
 // dialProblems returns the problems of the section server.dial.
@@ -163,7 +163,7 @@ func dialProblems(c *config.Config) config.Problems {
 	case urls["telnyx"] != "" && d.Carrier != "twilio" && c.Server.Telnyx.Connection == "":
 		all = append(all, c.Problem("server.telnyx", "has no connection, without which no call is placed: expected the id of the application (connection_id)"))
 	}
-	return append(all, sipProblems(c)...)
+	return all
 }
 
 // isOrigin reports whether a text is the origin of a page, as a browser sends it.

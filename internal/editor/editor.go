@@ -32,7 +32,8 @@ func Run(ctx context.Context, o Options) error {
 	defer stop()
 	s := &server{o: o, stop: stop}
 	frames := newFrames(o.In, o.Out, o.Closer)
-	s.peer = newPeer(ctx, frames, s.handle)
+	s.peer = newPeer()
+	s.peer.run(ctx, frames, s.handle)
 	select {
 	case <-s.peer.done():
 	case <-ctx.Done():

@@ -27,10 +27,11 @@ type peer struct {
 
 var _ vscode.Editor = (*peer)(nil)
 
-// newPeer begins to read. handle takes the editor's requests and notifications one after the
-// other, and must not wait for the editor.
-func newPeer(ctx context.Context, stream jsonrpc2.ObjectStream, handle func(context.Context, *jsonrpc2.Request) (any, error)) *peer {
-	p := &peer{answers: make(map[uint64]*parts)}
+func newPeer() *peer { return &peer{answers: make(map[uint64]*parts)} }
+
+// run begins to read. handle takes the editor's requests and notifications one after the other,
+// and must not wait for the editor.
+func (p *peer) run(ctx context.Context, stream jsonrpc2.ObjectStream, handle func(context.Context, *jsonrpc2.Request) (any, error)) {
 	ready := make(chan struct{})
 	p.conn = jsonrpc2.NewConn(ctx, stream, handler(func(ctx context.Context, c *jsonrpc2.Conn, r *jsonrpc2.Request) {
 		<-ready
@@ -49,7 +50,6 @@ func newPeer(ctx context.Context, stream jsonrpc2.ObjectStream, handle func(cont
 		_ = c.Reply(ctx, r.ID, result) // as above
 	}), jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
 	close(ready)
-	return p
 }
 
 // handler is a function as a [jsonrpc2.Handler].

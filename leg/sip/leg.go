@@ -19,6 +19,7 @@ var (
 	_ port.Leg       = (*Leg)(nil)
 	_ port.Watcher   = (*Leg)(nil)
 	_ port.KeyReader = (*Leg)(nil)
+	_ port.Forwarder = (*Leg)(nil)
 )
 
 const (
@@ -158,10 +159,24 @@ func (l *Leg) SendKeys(keys string) error {
 	return nil
 }
 
-// Transfer hands the caller over to another SIP address, such as sip:desk@192.0.2.1, by a REFER request
-// (RFC 3515). It returns when the other side has connected the caller, after which the call is over, or
-// with an error, after which the call goes on.
-func (l *Leg) Transfer(ctx context.Context, target string) error { return l.refer(ctx, target) }
+// Transfer implements [port.Forwarder] by a REFER request (RFC 3515): the other side calls the target
+// itself. A number becomes an address at the host of the caller's own. What number is shown is the
+// other side's choice: To alone counts. A call to the target that rings for longer than Ring is given
+// up here, and no longer followed; nothing can take it back.
+func (l *Leg) Transfer(ctx context.Context, t port.Transfer) error {
+	if t.Ring > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, t.Ring, port.ErrNoAnswer)
+		defer stop()
+	}
+	if err := l.refer(ctx, t.To); err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, port.ErrNoAnswer) {
+			err = fmt.Errorf("sip: %w", cause)
+		}
+		return err
+	}
+	return nil
+}
 
 // Stats returns the counts so far.
 func (l *Leg) Stats() Stats { return l.media.stats() }

@@ -486,13 +486,13 @@ func TestPeerTransfer(t *testing.T) {
 	b.do("dial", "sip:agent@"+r.Addr().String())
 	c := r.next(t)
 	readFor(t, c.leg)
-	if err := c.leg.Transfer(waittest.Context(t), "sip:nobody@"+r.Addr().String()); err == nil || !strings.Contains(err.Error(), "404") {
+	if err := c.leg.Transfer(waittest.Context(t), port.Transfer{To: "sip:nobody@" + r.Addr().String()}); !errors.Is(err, port.ErrUnreachable) || !strings.Contains(err.Error(), "404") {
 		t.Errorf("the transfer to nobody: %v", err)
 	}
 	if r.Live() != 1 {
 		t.Fatal("the call is over")
 	}
-	if err := c.leg.Transfer(waittest.Context(t), "sip:+15551234567@"+desk.sipAt); err != nil {
+	if err := c.leg.Transfer(waittest.Context(t), port.Transfer{To: "sip:+15551234567@" + desk.sipAt, Ring: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.hangups(t, 1); got[0].Cause != "transferred" {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/emiago/sipgo/sip"
+
+	"github.com/hocketvoice/hocket/port"
 )
 
 // This file hands callers over to others (RFC 3515).
@@ -21,6 +23,9 @@ var errNotTold = errors.New("sip: the call is over, and nobody has told how the 
 
 // transfer sends a REFER and waits for the outcome.
 func (c *call) transfer(ctx context.Context, target string) error {
+	if strings.HasPrefix(target, "+") {
+		target = "sip:" + target + "@" + hostOf(&c.dialog.remote.Address)
+	}
 	var uri sip.Uri
 	if err := sip.ParseUri(target, &uri); err != nil || uri.Scheme != "sip" && uri.Scheme != "sips" && uri.Scheme != "tel" || strings.ContainsAny(target, "<>\"\r\n ") {
 		return errors.New("sip: the target of a transfer is invalid: expected an address such as sip:desk@192.0.2.1")
@@ -73,12 +78,31 @@ func (c *call) refer(ctx context.Context, t *transfer, target string) error {
 	}
 }
 
+// hostOf returns the host of an address, with its port if it names one.
+func hostOf(u *sip.Uri) string {
+	if u.Port == 0 {
+		return u.Host
+	}
+	return u.HostPort()
+}
+
 // outcome returns the error of the status with which the call to the target was answered.
 func outcome(code int) error {
 	if code/100 == 2 {
 		return nil
 	}
-	return fmt.Errorf("sip: the transfer has failed: %w", errStatus{sip.INVITE, code})
+	err := errStatus{sip.INVITE, code}
+	switch code {
+	case sip.StatusBusyHere, sip.StatusGlobalBusyEverywhere:
+		return fmt.Errorf("sip: %w: %w", port.ErrLineBusy, err)
+	case sip.StatusRequestTimeout, sip.StatusTemporarilyUnavailable, sip.StatusRequestTerminated:
+		return fmt.Errorf("sip: %w: %w", port.ErrNoAnswer, err)
+	case sip.StatusForbidden, sip.StatusGlobalDecline:
+		return fmt.Errorf("sip: %w: %w", port.ErrRejected, err)
+	case sip.StatusNotFound, sip.StatusGone, sip.StatusAddressIncomplete, sip.StatusGlobalDoesNotExistAnywhere:
+		return fmt.Errorf("sip: %w: %w", port.ErrUnreachable, err)
+	}
+	return fmt.Errorf("sip: the transfer has failed: %w", err)
 }
 
 // onNotify takes how a transfer goes: the first line of an answer, as a body of the type

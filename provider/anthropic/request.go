@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-	"github.com/anthropics/anthropic-sdk-go/v2/packages/param"
-
 	"github.com/hocketvoice/hocket/internal/llm"
 	"github.com/hocketvoice/hocket/port"
 )
@@ -28,14 +25,14 @@ var _ llm.Wire = (*wire)(nil)
 
 // Body encodes the request.
 func (w *wire) Body(r port.Request) ([]byte, error) {
-	q := sdk.MessageNewParams{Model: w.o.Model, MaxTokens: int64(w.o.MaxTokens)}
+	q := request{Model: w.o.Model, MaxTokens: w.o.MaxTokens, Stream: true}
 	turns, err := llm.Turns(r)
 	if err != nil {
 		return nil, err
 	}
 	if turns[0].Role == llm.System {
 		// The instructions and tools are the same in each request: the server keeps them.
-		q.System = []sdk.TextBlockParam{{Text: turns[0].Text, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+		q.System = []block{{Type: "text", Text: turns[0].Text, Cache: &cache{Type: "ephemeral"}}}
 		turns = turns[1:]
 	}
 	q.Messages = messages(turns)
@@ -53,24 +50,18 @@ func (w *wire) Body(r port.Request) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		u := sdk.ToolUnionParamOfTool(param.Override[sdk.ToolInputSchemaParam](schema), t.Name)
-		if t.Description != "" {
-			u.OfTool.Description = param.NewOpt(t.Description)
-		}
-		if r.Form != nil && r.Form.Strict {
-			u.OfTool.Strict = param.NewOpt(true)
-		}
-		q.Tools = append(q.Tools, u)
+		q.Tools = append(q.Tools, tool{
+			Name: t.Name, Description: t.Description, Schema: schema, Strict: r.Form != nil && r.Form.Strict,
+		})
 	}
 	if len(q.Tools) > 0 {
-		q.ToolChoice = toolChoice(r.ToolChoice)
+		q.ToolChoice = choose(r.ToolChoice)
 	}
 	b, err := json.Marshal(q)
 	if err != nil {
 		return nil, err
 	}
-	b = append(b[:len(b)-1], `,"stream":true`...)
-	return append(append(b, w.extra...), '}'), nil
+	return append(append(b[:len(b)-1], w.extra...), '}'), nil
 }
 
 // objectSchema returns the schema of a tool, which must say that the arguments are an object.
@@ -90,62 +81,59 @@ func objectSchema(t llm.Tool) (json.RawMessage, error) {
 	}
 }
 
-func toolChoice(choice string) sdk.ToolChoiceUnionParam {
-	switch choice {
+func choose(tool string) *choice {
+	switch tool {
 	case "":
-		return sdk.ToolChoiceUnionParam{}
+		return nil
 	case "none":
-		return sdk.ToolChoiceUnionParam{OfNone: &sdk.ToolChoiceNoneParam{}}
+		return &choice{Type: "none"}
 	case "required":
-		return sdk.ToolChoiceUnionParam{OfAny: &sdk.ToolChoiceAnyParam{}}
+		return &choice{Type: "any"}
 	default:
-		return sdk.ToolChoiceParamOfTool(choice)
+		return &choice{Type: "tool", Name: tool}
 	}
 }
 
 // messages converts turns to messages, which begin and end with the user and alternate. A result
 // is the user's, directly after its call. Words of the system between others are the user's too,
 // since not all models take them as such.
-func messages(turns []llm.Turn) []sdk.MessageParam {
-	var list [][]sdk.ContentBlockParamUnion // the user's at even positions
-	add := func(assistant int, block sdk.ContentBlockParamUnion) {
+func messages(turns []llm.Turn) []message {
+	var list [][]block // the user's at even positions
+	add := func(assistant int, b block) {
 		if len(list) == 0 && assistant == 1 {
-			list = append(list, []sdk.ContentBlockParamUnion{sdk.NewTextBlock(opening)})
+			list = append(list, []block{text(opening)})
 		}
 		if len(list)%2 == assistant {
 			list = append(list, nil)
 		}
 		last := &list[len(list)-1]
-		*last = append(*last, block)
+		*last = append(*last, b)
 	}
 	for _, t := range turns {
 		switch t.Role {
 		case llm.System:
-			add(0, sdk.NewTextBlock("<system>\n"+t.Text+"\n</system>"))
+			add(0, text("<system>\n"+t.Text+"\n</system>"))
 		case llm.User:
-			add(0, sdk.NewTextBlock(t.Text))
+			add(0, text(t.Text))
 		default:
 			if t.Text != "" {
-				add(1, sdk.NewTextBlock(t.Text))
+				add(1, text(t.Text))
 			}
 			if c := t.Call; c != nil {
-				add(1, sdk.NewToolUseBlock(c.ID, json.RawMessage(c.Arguments), c.Name))
-				add(0, sdk.NewToolResultBlock(c.ID, c.Result, false))
+				add(1, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: json.RawMessage(c.Arguments)})
+				add(0, result(c.ID, c.Result))
 			}
 		}
 	}
 	switch {
 	case len(list) == 0:
-		add(0, sdk.NewTextBlock(opening))
+		add(0, text(opening))
 	case len(list)%2 == 0:
-		add(0, sdk.NewTextBlock(goOn))
+		add(0, text(goOn))
 	}
-	all := make([]sdk.MessageParam, len(list))
+	all := make([]message, len(list))
 	for i, blocks := range list {
-		all[i] = sdk.NewUserMessage(blocks...)
-		if i%2 == 1 {
-			all[i] = sdk.NewAssistantMessage(blocks...)
-		}
+		all[i] = message{[...]string{"user", "assistant"}[i%2], blocks}
 	}
 	return all
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-
 	"github.com/hocketvoice/hocket/internal/llm"
 )
 
@@ -24,7 +22,7 @@ func (*wire) Take(a *llm.Answer, kind string, data []byte) (text string, err err
 	if !json.Valid(data) {
 		return "", errors.New("invalid event in the stream: not JSON")
 	}
-	var e sdk.MessageStreamEventUnion
+	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return "", fmt.Errorf("invalid event in the stream: %w", err)
 	}
@@ -34,9 +32,9 @@ func (*wire) Take(a *llm.Answer, kind string, data []byte) (text string, err err
 	case "message_start":
 		a.Model = e.Message.Model
 		u := e.Message.Usage
-		count(a, u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+		count(a, u.Input, u.Read, u.Created, u.Output)
 	case "content_block_start":
-		b := e.ContentBlock
+		b := e.Block
 		switch b.Type {
 		case "text":
 			return b.Text, nil
@@ -44,7 +42,7 @@ func (*wire) Take(a *llm.Answer, kind string, data []byte) (text string, err err
 			if a.Form {
 				return "", nil // its input is the answer
 			}
-			return "", a.Calls.Add(llm.Piece(int(e.Index), b.ID, b.Name, ""))
+			return "", a.Calls.Add(llm.Piece(e.Index, b.ID, b.Name, ""))
 		}
 	case "content_block_delta":
 		switch e.Delta.Type {
@@ -57,17 +55,17 @@ func (*wire) Take(a *llm.Answer, kind string, data []byte) (text string, err err
 			if a.Form {
 				return e.Delta.PartialJSON, nil
 			}
-			return "", a.Calls.Add(llm.Piece(int(e.Index), "", "", e.Delta.PartialJSON))
+			return "", a.Calls.Add(llm.Piece(e.Index, "", "", e.Delta.PartialJSON))
 		}
 	case "message_delta":
 		u := e.Usage
-		count(a, u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+		count(a, u.Input, u.Read, u.Created, u.Output)
 		if r := e.Delta.StopReason; r != "" {
-			a.Finish = string(r)
+			a.Finish = r
 			switch r {
-			case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
+			case "max_tokens", "model_context_window_exceeded":
 				a.End = llm.Length
-			case sdk.StopReasonRefusal:
+			case "refusal":
 				a.End = llm.Filtered
 			default:
 			}
@@ -80,7 +78,7 @@ func (*wire) Take(a *llm.Answer, kind string, data []byte) (text string, err err
 
 // count notes the tokens. The counts of an event are those of the whole answer so far; an event
 // may leave out what has not changed.
-func count(a *llm.Answer, input, read, created, output int64) {
+func count(a *llm.Answer, input, read, created, output int) {
 	if input+read+created+output == 0 {
 		return
 	}
@@ -88,7 +86,7 @@ func count(a *llm.Answer, input, read, created, output int64) {
 		a.Usage = &llm.Usage{}
 	}
 	if prompt := input + read + created; prompt > 0 {
-		a.Usage.Prompt, a.Usage.Cached = int(prompt), int(read)
+		a.Usage.Prompt, a.Usage.Cached = prompt, read
 	}
-	a.Usage.Completion = max(a.Usage.Completion, int(output))
+	a.Usage.Completion = max(a.Usage.Completion, output)
 }
