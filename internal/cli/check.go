@@ -26,7 +26,7 @@ With --live it then sends a few words to each language model and speech service 
 // Run runs the command.
 func (c *checkCmd) Run(s *streams) error {
 	if len(c.Paths) == 0 && !c.Live {
-		return badInputf("nothing to check: expected a PATH, or --live")
+		return badInputf(`expected "<path> ..." or --live; see hocket check --help`)
 	}
 	all := make([]checked, len(c.Paths))
 	configs, agents := "the config file", "the agent's file"

@@ -145,7 +145,7 @@ func TestBadArguments(t *testing.T) {
 		{"replay", `hocket replay: expected "<trace>"; see hocket replay --help`},
 		{"replay none", "hocket replay: none: no such file or directory"},
 		{"replay testdata", "hocket replay: testdata is a folder: expected a file"},
-		{"check", `hocket check: expected "<path> ..."; see hocket check --help`},
+		{"check", `hocket check: expected "<path> ..." or --live; see hocket check --help`},
 		{"check none", "hocket check: agent: none: no such file or directory"},
 	} {
 		stdout, stderr, status := run(t, "", strings.Fields(tc.args)...)
