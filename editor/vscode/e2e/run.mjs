@@ -236,13 +236,13 @@ else await using_(open({ vsix, microphone: wav, settings: { "agentvoice.conversa
   });
   await step("a deaf provider delays nobody", async () => {
     await mode(e, "stubborn");
-    await say(e, "again please");
+    await say(e, "what does the loop return");
     await state(e, "speaking");
     await command(e, "interrupt");
     await state(e, "listening");
     await mode(e, "polite");
     await listen(e);
-    await say(e, "and again");
+    await say(e, "and what is missing in the tests");
     await until("the answer", async () => answered(await said(e)).includes("Add a break."), 30_000).catch(async (err) => {
       const list = (await said(e)).filter((m) => ["caption", "transcript", "agentvoice.state", "agentvoice.notification"].includes(m.type));
       throw new Error(`${err.message}; ${list.slice(-12).map((m) => JSON.stringify(m.payload).slice(0, 160)).join("\n")}`);
