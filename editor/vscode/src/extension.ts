@@ -45,6 +45,8 @@ class Extension implements Host, Api, vscode.Disposable {
   private requests = 0;
   private talking = false;
   private renewal: Promise<void> = Promise.resolve();
+  /** It is over when the messages of a new engine are followed. */
+  private following: Promise<void> = Promise.resolve();
   /** The number of the extension's own stream, and of the last message on it. */
   private stream = 0;
   private last = 0;
@@ -97,6 +99,8 @@ class Extension implements Host, Api, vscode.Disposable {
   /** start begins a conversation. By voice a page of the engine is opened, which has the microphone. */
   private async start(transport: Start["transport"]): Promise<void> {
     await this.renewal;
+    await this.engine.start();
+    await this.following; // what a conversation tells before is not seen
     if (get("model", "copilot") === "copilot") {
       await consent(this.context.languageModelAccessInformation, {
         none: vscode.l10n.t("There is no language model. Sign in to GitHub Copilot."),
@@ -265,10 +269,14 @@ class Extension implements Host, Api, vscode.Disposable {
     this.draw();
   }
 
-  async up(i: Initialized): Promise<void> {
+  up(i: Initialized): void {
     this.output.info(`engine ${i.engine}, ${i.url}, speech: ${i.speech}`);
     for (const note of i.notes) this.output.warn(note);
     this.panel.stream = 0;
+    this.following = this.followAll().catch((err: unknown) => this.complain(err));
+  }
+
+  private async followAll(): Promise<void> {
     this.stream = (await this.engine.request<{ stream: number }>("follow")).stream;
     if (this.panel.visible) {
       this.panel.reset();
