@@ -129,6 +129,11 @@ peers: have-deps have-browser have-sip have-peers web/node_modules editor/vscode
 	@TAGS='$(BUILDTAGS)' scripts/peers
 	@scripts/testdata --report
 
+## vscode: the editor's extension in a real VS Code, with a stand-in for Copilot
+.PHONY: vscode
+vscode: have-deps have-browser have-peers web/node_modules editor/vscode/node_modules
+	HOCKET_VSCODE=1 go test -count=1 -v -tags '$(BUILDTAGS),peers' -run TestPeerVSCode ./internal/editor
+
 ## check: format, vet, lint, module file, other systems (make -k check: all findings)
 .PHONY: check
 check: check-fmt vet vet-pure check-tidy cross lint
